@@ -1,0 +1,1 @@
+"""What runs inside the steps of Gavel's pipelines: one folder a step, plus the libraries that steps share."""

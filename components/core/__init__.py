@@ -1,0 +1,1 @@
+"""What every step needs: the experiment, the data contracts, the store, the step runtime."""

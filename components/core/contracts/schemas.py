@@ -1,0 +1,122 @@
+"""The schemas. A column that may be unknown is nullable, and null never stands for a value."""
+
+import pyarrow as pa
+
+
+def _required(name: str, kind: pa.DataType) -> pa.Field:
+    return pa.field(name, kind, nullable=False)
+
+
+_MESSAGE = pa.struct([_required("role", pa.string()), _required("content", pa.string())])
+
+PROMPTS = pa.schema(
+    [
+        _required("prompt", pa.list_(_MESSAGE)),
+        _required("data_source", pa.string()),
+        _required("ability", pa.string()),
+        _required(
+            "reward_model",
+            pa.struct([_required("style", pa.string()), _required("ground_truth", pa.string())]),
+        ),
+        _required(
+            "extra_info",
+            pa.struct(
+                [
+                    _required("id", pa.string()),
+                    _required("index", pa.int64()),
+                    _required("split", pa.string()),
+                    _required("question", pa.string()),
+                    _required("rubric", pa.string()),
+                    _required("template", pa.string()),
+                ]
+            ),
+        ),
+    ]
+)
+"""verl's columns. ``rubric`` is a JSON list of criteria; ``ground_truth`` a JSON object with the gold checks, which
+the judge never sees; ``template`` names the form the prompt was made from, so that splits can be checked."""
+
+ROLLOUTS = pa.schema(
+    [
+        _required("step", pa.int32()),
+        _required("row_id", pa.string()),
+        _required("sample_id", pa.string()),
+        _required("sample_index", pa.int32()),
+        _required("question", pa.string()),
+        _required("response", pa.string()),
+        _required("response_tokens", pa.int32()),
+        _required("finished", pa.bool_()),
+        _required("status", pa.string()),
+        pa.field("reward", pa.float64()),
+        pa.field("reason", pa.string()),
+        _required("known_weight", pa.float64()),
+        _required("parts", pa.string()),
+        _required("attempt", pa.int32()),
+    ]
+)
+"""One response that the trainer sampled. ``status`` is scored or abstained; ``reward`` is null exactly when abstained.
+``attempt`` counts starts of the trainer: after a resume, rows of repeated steps carry a higher one."""
+
+VERDICTS = pa.schema(
+    [
+        _required("sample_id", pa.string()),
+        _required("row_id", pa.string()),
+        _required("criterion", pa.string()),
+        _required("criterion_index", pa.int32()),
+        _required("status", pa.string()),
+        pa.field("probability", pa.float64()),
+        pa.field("log_ratio", pa.float64()),
+        pa.field("reason", pa.string()),
+        _required("judge", pa.string()),
+        _required("protocol", pa.string()),
+        _required("attempts", pa.int32()),
+        _required("seconds", pa.float64()),
+        _required("prompt_tokens", pa.int64()),
+        _required("response_chars", pa.int32()),
+        pa.field("raw_id", pa.string()),
+        _required("time", pa.float64()),
+    ]
+)
+"""One verdict. ``seconds`` is the wall time of its calls, ``time`` the Unix time of the answer."""
+
+METRICS = pa.schema(
+    [
+        _required("step", pa.int32()),
+        _required("name", pa.string()),
+        _required("value", pa.float64()),
+    ]
+)
+"""The trainer's own metrics in long form, one number a row."""
+
+GENERATIONS = pa.schema(
+    [
+        _required("model", pa.string()),
+        _required("row_id", pa.string()),
+        _required("split", pa.string()),
+        _required("question", pa.string()),
+        _required("responses", pa.list_(pa.string())),
+        _required("finished", pa.list_(pa.bool_())),
+        _required("response_tokens", pa.list_(pa.int32())),
+    ]
+)
+"""Responses of one model to one prompt; the three lists have one entry a sample."""
+
+SCORES = pa.schema(
+    [
+        _required("model", pa.string()),
+        _required("step", pa.int32()),
+        _required("row_id", pa.string()),
+        _required("sample_id", pa.string()),
+        _required("sample_index", pa.int32()),
+        _required("status", pa.string()),
+        pa.field("judge_reward", pa.float64()),
+        pa.field("gold", pa.bool_()),
+        _required("keyword", pa.bool_()),
+        _required("echo", pa.bool_()),
+        _required("length_ok", pa.bool_()),
+        _required("words", pa.int32()),
+        _required("gold_detail", pa.string()),
+    ]
+)
+"""One scored response. ``gold`` is keyword and not echo and length_ok, by rules that the judge does not see.
+``step`` is the training step for rollouts (``model`` = "rollout") and -1 for held-out generations."""

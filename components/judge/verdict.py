@@ -1,0 +1,103 @@
+"""What a judge is asked and what it answers: criterion, sample, verdict."""
+
+import dataclasses
+import enum
+import math
+
+
+class VerdictStatus(enum.StrEnum):
+    """Three values, because a judge that could not answer has not said no."""
+
+    MET = "met"
+    UNMET = "unmet"
+    UNKNOWN = "unknown"
+
+
+class UnknownReason(enum.StrEnum):
+    """Why a verdict is unknown."""
+
+    TIMEOUT = "timeout"
+    REFUSED = "refused"
+    TRUNCATED = "truncated"
+    UNPARSEABLE = "unparseable"
+    LOW_MASS = "low_mass"
+    JUDGE_DOWN = "judge_down"
+    REJECTED = "rejected"
+    EMPTY_RESPONSE = "empty_response"
+    TOO_LONG = "too_long"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Criterion:
+    """One line of a rubric.
+
+    Attributes:
+        text: what the response is to do, as the judge reads it.
+        points: weight; negative for a penalty that applies when the criterion is met.
+        verifier: ``llm`` (asked of the judge) or ``rule`` (checked by code).
+        tags: free labels, such as ``axis:accuracy``.
+    """
+
+    text: str
+    points: float = 1.0
+    verifier: str = "llm"
+    tags: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.text.strip():
+            raise ValueError("a criterion needs a text")
+        if self.points == 0 or not math.isfinite(self.points):
+            raise ValueError(f"criterion {self.text!r}: points must be finite and not zero, got {self.points}")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Sample:
+    """One response under judgement.
+
+    Attributes:
+        row_id: stable id of the prompt's row.
+        sample_id: id of this response, unique in the run.
+        question: the user's request as plain text.
+        response: the response as plain text.
+        criteria: the rubric's lines that this judge is to decide.
+    """
+
+    row_id: str
+    sample_id: str
+    question: str
+    response: str
+    criteria: tuple[Criterion, ...]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Verdict:
+    """A judge's answer on one criterion of one sample.
+
+    Attributes:
+        status: met, unmet or unknown.
+        probability: of the criterion being met, in [0, 1]; None when unknown or when the protocol gives none.
+        log_ratio: natural log of the likelihood ratio, for that protocol; else None.
+        reason: why the verdict is unknown; None exactly when it is known.
+        judge: name of the judge.
+        protocol: name and version hash of the protocol and its prompt templates.
+        attempts: calls made for it, at least 0.
+        raw_id: id of the raw reply in the ledger, if one came.
+    """
+
+    status: VerdictStatus
+    probability: float | None
+    log_ratio: float | None
+    reason: UnknownReason | None
+    judge: str
+    protocol: str
+    attempts: int
+    raw_id: str | None = None
+
+    def __post_init__(self) -> None:
+        known = self.status is not VerdictStatus.UNKNOWN
+        if known and self.reason is not None:
+            raise ValueError("a known verdict has no reason for being unknown")
+        if not known and (self.reason is None or self.probability is not None or self.log_ratio is not None):
+            raise ValueError("an unknown verdict has a reason and no probability")
+        if self.probability is not None and not 0.0 <= self.probability <= 1.0:
+            raise ValueError(f"probability {self.probability} is outside [0, 1]")

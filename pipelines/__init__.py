@@ -1,0 +1,1 @@
+"""The graphs: which step runs after which, and nothing else."""
