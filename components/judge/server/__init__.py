@@ -1,0 +1,1 @@
+"""A small OpenAI-protocol server over transformers, for judges on a machine without a GPU."""

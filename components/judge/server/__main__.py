@@ -1,0 +1,72 @@
+"""Command line: ``python -m components.judge.server --model FOLDER --name NAME --port P``."""
+
+import argparse
+import asyncio
+import logging
+import os
+import signal
+import sys
+from pathlib import Path
+
+# OpenMP reads these when torch is loaded. Threads that spin while they wait would steal the cores that the trainer
+# on the same machine needs.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+os.environ.setdefault("GOMP_SPINCOUNT", "0")
+
+log = logging.getLogger("components.judge.server")
+
+
+def arguments(argv: list[str]) -> argparse.Namespace:
+    """Parse the command line."""
+    parser = argparse.ArgumentParser(prog="python -m components.judge.server", description=__doc__)
+    parser.add_argument("--model", type=Path, required=True, help="Hugging Face model folder")
+    parser.add_argument("--name", required=True, help="name that clients ask for")
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--threads", type=int, default=0, help="threads that compute; 0: one a core")
+    parser.add_argument("--max-batch", type=int, default=32, help="prompts of one forward pass")
+    parser.add_argument("--prefix-mib", type=int, default=256, help="memory for kept prefixes; 0 turns reuse off")
+    parser.add_argument("--parent", default=None, metavar="PID:START", help="end when this process is gone")
+    return parser.parse_args(argv)
+
+
+async def serve(options: argparse.Namespace) -> None:
+    """Load the model, then serve until a signal comes or the parent is gone."""
+    import torch
+    from aiohttp import web
+
+    from components.judge.server.app import build_app
+    from components.judge.server.engine import Engine
+    from components.judge.server.model import Model
+    from components.judge.server.parent import wait_until_gone
+    from components.judge.server.text import Text
+
+    if options.threads:
+        torch.set_num_threads(options.threads)
+    model = Model(options.model, prefix_bytes=options.prefix_mib << 20)
+    engine = Engine(model, Text(options.model), max_batch=options.max_batch)
+    runner = web.AppRunner(build_app(engine, options.name), handler_cancellation=True, access_log=None)
+    await runner.setup()
+    await web.TCPSite(runner, options.host, options.port).start()
+    log.info("serving %s at http://%s:%d (prefix reuse: %s)", options.name, options.host, options.port, model.reuse)
+    over = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, over.set)
+    waits = [asyncio.create_task(over.wait())]
+    if options.parent:
+        waits.append(asyncio.create_task(wait_until_gone(options.parent)))
+    await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    await runner.cleanup()
+
+
+def main() -> None:
+    """Entry point."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s judge-server %(message)s", stream=sys.stderr)
+    asyncio.run(serve(arguments(sys.argv[1:])))
+    # The computing thread may be in the middle of a batch that nobody waits for.
+    sys.stderr.flush()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

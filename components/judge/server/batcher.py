@@ -1,0 +1,79 @@
+"""Gathers the jobs of all connections into batches for the one thread that computes."""
+
+import asyncio
+import concurrent.futures
+from collections.abc import Sequence
+
+from components.judge.server.engine import Engine
+from components.judge.server.jobs import Answer, Job
+
+
+class Batcher:
+    """Queue in front of the engine.
+
+    While the engine computes, jobs gather; when it is idle, the first job waits ``wait`` seconds for company.
+
+    Args:
+        engine: computes batches, in a thread of its own.
+        wait: seconds that an idle engine waits for further jobs.
+        most: jobs handed to the engine at once; it splits and sorts them itself.
+    """
+
+    def __init__(self, engine: Engine, *, wait: float = 0.003, most: int = 256) -> None:
+        self._engine = engine
+        self._wait = wait
+        self._most = most
+        self._waiting: list[tuple[Job, asyncio.Future[Answer]]] = []
+        self._arrived = asyncio.Event()
+        self._thread = concurrent.futures.ThreadPoolExecutor(1, thread_name_prefix="engine")
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin to serve; needs a running loop."""
+        self._task = asyncio.create_task(self._serve())
+
+    async def submit(self, jobs: Sequence[Job]) -> list[Answer]:
+        """Answers to ``jobs`` in order. Cancelling the call drops those that no batch has taken yet."""
+        if self._task is not None and self._task.done():
+            raise RuntimeError("the engine has stopped")
+        loop = asyncio.get_running_loop()
+        futures: list[asyncio.Future[Answer]] = [loop.create_future() for _ in jobs]
+        self._waiting.extend(zip(jobs, futures, strict=True))
+        self._arrived.set()
+        try:
+            return list(await asyncio.gather(*futures))
+        finally:
+            for future in futures:
+                future.cancel()
+
+    async def close(self) -> None:
+        """Stop serving; jobs still waiting are cancelled."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        for _, future in self._waiting:
+            future.cancel()
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    async def _serve(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            await self._arrived.wait()
+            if len(self._waiting) < self._most:
+                await asyncio.sleep(self._wait)
+            live = [pair for pair in self._waiting if not pair[1].done()]
+            batch, self._waiting = live[: self._most], live[self._most :]
+            if not self._waiting:
+                self._arrived.clear()
+            if not batch:
+                continue
+            try:
+                answers = await loop.run_in_executor(self._thread, self._engine.answer, [job for job, _ in batch])
+            except (RuntimeError, MemoryError) as error:
+                for _, future in batch:
+                    if not future.done():
+                        future.set_exception(RuntimeError(f"the engine failed: {error}"))
+                continue
+            for (_, future), answer in zip(batch, answers, strict=True):
+                if not future.done():
+                    future.set_result(answer)
