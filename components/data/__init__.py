@@ -1,0 +1,1 @@
+"""Where prompts come from, how they are split, and the step that writes them."""

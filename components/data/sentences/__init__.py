@@ -1,0 +1,1 @@
+"""Short requests made from the templates and subjects in this folder."""
