@@ -1,0 +1,1 @@
+"""Local long-lived processes: who owns them, how they start, how exactly those end."""

@@ -1,0 +1,68 @@
+"""What a step is, what it is given, and what it leaves."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from components.core.manifest import Manifest, Scalar
+from components.core.progress import Progress
+
+if TYPE_CHECKING:
+    from components.core.spec import Experiment
+
+
+@dataclass(frozen=True)
+class StepContext:
+    """What a running step is given."""
+
+    experiment: "Experiment"
+    inputs: Mapping[str, Path]
+    """Folders with the verified content of each input; to be read only."""
+    manifests: Mapping[str, Manifest]
+    """The manifest of each input."""
+    out: Path
+    """Empty at the start; what lies here at the end is published."""
+    work: Path
+    """Private to this identity; survives kills, so that the step can go on from what it left here."""
+    identity: str
+    progress: Progress
+    state: Path
+    """The folder of everything local and temporary (GAVEL_STATE)."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a pipeline.
+
+    The identity of its result is made of ``name``, ``depends``, the inputs' content, the sources reached from
+    ``module`` and ``extra_modules``, and the versions of ``packages``.
+    """
+
+    name: str
+    """As in ``train-grpo``."""
+    module: str
+    """Where the work is, as in ``components.train.step``."""
+    depends: Callable[["Experiment"], object]
+    """The JSON-able part of the experiment that the result depends on, without cluster and endpoint fields."""
+    run: Callable[[StepContext], Mapping[str, Scalar]]
+    """Does the work; what it returns goes into the manifest and the artifact's metadata."""
+    packages: tuple[str, ...] = ()
+    """Third-party packages whose version changes the result."""
+    extra_modules: tuple[str, ...] = ()
+    """First-party modules that are loaded by name, which the walk over imports cannot see."""
+    durable: bool = True
+    """False for a step that acts on the world (deploy, probe, tear-down): it always runs and publishes nothing."""
+    keep_work: bool = False
+    """True to keep ``work`` after the result is published."""
+
+
+@dataclass(frozen=True)
+class Published:
+    """Where a step's result lies. ``uri`` and ``sha256`` are empty for a step that is not durable."""
+
+    uri: str
+    sha256: str
+    identity: str
+    metadata: Mapping[str, Scalar] = field(default_factory=dict)
+    reused: bool = False
