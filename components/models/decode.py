@@ -1,0 +1,129 @@
+"""Batched sampling from a causal language model on the CPU.
+
+transformers' ``generate`` keeps the logits of every step for log-probabilities and pays for features that are not used
+here; this loop keeps one number a token, drops finished rows from the batch, and computes the vocabulary projection for
+the last position only.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+
+import torch
+from transformers import DynamicCache, PreTrainedModel
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Decoded:
+    """One response.
+
+    Attributes:
+        token_ids: with the end token, where the model gave one.
+        log_probs: natural log-probability of each token under the distribution that it was drawn from.
+        finished: whether the model ended the text itself.
+    """
+
+    token_ids: list[int]
+    log_probs: list[float]
+    finished: bool
+
+
+@torch.inference_mode()
+def decode(
+    model: PreTrainedModel,
+    prompts: Sequence[Sequence[int]],
+    *,
+    max_tokens: int,
+    stop_ids: frozenset[int],
+    pad_id: int,
+    temperature: float = 0.0,
+    top_p: float = 1.0,
+    top_k: int = 0,
+    generator: torch.Generator | None = None,
+) -> list[Decoded]:
+    """Continue each prompt by at most ``max_tokens`` tokens.
+
+    Args:
+        model: in evaluation mode.
+        prompts: token ids, each of at least one token; lengths may differ.
+        max_tokens: at least 1.
+        stop_ids: tokens that end a response.
+        pad_id: for the left padding, which is masked.
+        temperature: 0 for greedy, else the softmax temperature.
+        top_p: nucleus mass in (0, 1]; 1 is off.
+        top_k: 0 or less is off.
+        generator: source of randomness; torch's global one when None.
+
+    Returns:
+        One :class:`Decoded` a prompt, in order.
+    """
+    width = max(len(prompt) for prompt in prompts)
+    ids = torch.tensor([[pad_id] * (width - len(prompt)) + list(prompt) for prompt in prompts])
+    mask = torch.tensor([[0] * (width - len(prompt)) + [1] * len(prompt) for prompt in prompts])
+    rows = list(range(len(prompts)))
+    tokens: list[list[int]] = [[] for _ in prompts]
+    log_probs: list[list[float]] = [[] for _ in prompts]
+    finished = [False] * len(prompts)
+    cache = DynamicCache(config=model.config)
+    positions = (mask.cumsum(-1) - 1).clamp(min=0)
+    for _ in range(max_tokens):
+        output = model(
+            input_ids=ids,
+            attention_mask=mask,
+            position_ids=positions,
+            past_key_values=cache,
+            use_cache=True,
+            logits_to_keep=1,
+        )
+        chosen, chosen_log_probs = sample(output.logits[:, -1].float(), temperature, top_p, top_k, generator)
+        keep = []
+        for place, (token, log_prob) in enumerate(zip(chosen.tolist(), chosen_log_probs.tolist(), strict=True)):
+            row = rows[place]
+            tokens[row].append(token)
+            log_probs[row].append(log_prob)
+            finished[row] = token in stop_ids
+            if not finished[row]:
+                keep.append(place)
+        if not keep:
+            break
+        ids, positions = chosen[:, None], positions[:, -1:] + 1
+        if len(keep) < len(rows):
+            index = torch.tensor(keep)
+            cache.batch_select_indices(index)
+            ids, mask, positions = ids[index], mask[index], positions[index]
+            rows = [rows[place] for place in keep]
+        mask = torch.cat([mask, mask.new_ones((len(rows), 1))], dim=1)
+    return [Decoded(t, p, f) for t, p, f in zip(tokens, log_probs, finished, strict=True)]
+
+
+def sample(
+    logits: torch.Tensor, temperature: float, top_p: float, top_k: int, generator: torch.Generator | None = None
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Draw one token a row.
+
+    Args:
+        logits: float32 (rows, vocabulary).
+        temperature: 0 takes the largest logit.
+        top_p: nucleus mass in (0, 1].
+        top_k: 0 or less is off.
+        generator: source of randomness.
+
+    Returns:
+        Token ids (rows,) and their log-probabilities (rows,) under the distribution drawn from.
+    """
+    if temperature <= 0:
+        chosen = logits.argmax(-1)
+        return chosen, logits.log_softmax(-1).gather(-1, chosen[:, None])[:, 0]
+    scaled = logits / temperature
+    if top_k > 0:
+        floor = scaled.topk(min(top_k, scaled.shape[-1]), dim=-1).values[:, -1:]
+        scaled = scaled.masked_fill(scaled < floor, -torch.inf)
+    if top_p < 1:
+        ordered, order = scaled.sort(dim=-1, descending=True)
+        before = ordered.softmax(-1).cumsum(-1) - ordered.softmax(-1)
+        scaled = scaled.scatter(-1, order, ordered.masked_fill(before >= top_p, -torch.inf))
+    log_probs = scaled.log_softmax(-1)
+    # The largest of log-probabilities with Gumbel noise is a draw from the softmax (Gumbel, 1954), without a
+    # cumulative sum over the vocabulary.
+    noise = torch.empty_like(log_probs).exponential_(generator=generator).log()
+    chosen = (log_probs - noise).argmax(-1)
+    return chosen, log_probs.gather(-1, chosen[:, None])[:, 0]

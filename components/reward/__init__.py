@@ -1,0 +1,1 @@
+"""From verdicts to the policy's reward and advantage, with abstention kept apart from every number."""

@@ -1,0 +1,126 @@
+"""The one adapter between verl and the judge: a verl reward manager that judges each sample as it is sampled.
+
+verl finds it through ``reward.reward_manager.source=importlib``; settings come in a JSON file that the environment
+names, since verl hands nothing of its own to a manager but the trainer's configuration.
+"""
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from verl import DataProto
+from verl.experimental.reward_loop.reward_manager.base import RewardManagerBase
+
+from components.core.errors import JudgeError
+from components.core.spec.experiment import Experiment
+from components.judge.endpoint import resolve_endpoint
+from components.judge.factory import build_judge
+from components.judge.ledger import Ledger
+from components.judge.verdict import Criterion, Sample
+from components.reward.abstain_guard import AbstainGuard
+from components.reward.rollout_log import RolloutLog
+from components.reward.rubric import rubric_reward
+from components.reward.verl_manager_settings import SETTINGS_ENV, ManagerSettings
+
+
+class AbstainedError(Exception):
+    """Raised to verl for a sample that could not be judged, so that it is left out instead of scored."""
+
+
+class GavelRewardManager(RewardManagerBase):  # type: ignore[misc]
+    """Judges one response against its row's rubric."""
+
+    def __init__(self, config: Any, tokenizer: Any, compute_score: Any, **_: Any) -> None:
+        super().__init__(config, tokenizer, compute_score)
+        settings = ManagerSettings.read(Path(os.environ[SETTINGS_ENV]))
+        work = Path(settings.work)
+        self._experiment = Experiment.from_json(settings.experiment)
+        self._attempt = settings.attempt
+        self._log = RolloutLog(work / "rollouts.sqlite")
+        self._guard = AbstainGuard(self._experiment.reward.max_abstain_rate, work / "fatal.json")
+        spec = self._experiment.judge
+        self._ledger = Ledger(work / "ledger.sqlite")
+        self._judge = build_judge(
+            spec, self._experiment.reward, resolve_endpoint(spec, Path(settings.state)), self._ledger
+        )
+
+    async def run_single(self, data: DataProto) -> dict[str, Any]:
+        """Judge the batch's last row.
+
+        Returns:
+            ``reward_score`` and ``reward_extra_info`` as verl expects them.
+
+        Raises:
+            AbstainedError: the judge could not decide; verl drops the sample and keeps its siblings.
+            JudgeError: too many samples in a row could not be judged; the trainer is to be stopped.
+        """
+        item = data[-1:][0]
+        started = time.monotonic()
+        sample, tokens, finished = self._sample(item)
+        verdicts = await self._judge.judge(sample)
+        reward = rubric_reward(
+            sample.criteria,
+            verdicts,
+            value=self._experiment.reward.value,
+            min_known_weight=self._experiment.reward.min_known_weight,
+        )
+        step = int(item.non_tensor_batch["global_steps"])
+        self._log.append(
+            {
+                "step": step,
+                "row_id": sample.row_id,
+                "sample_id": sample.sample_id,
+                "sample_index": int(item.non_tensor_batch["session_id"]),
+                "question": sample.question,
+                "response": sample.response,
+                "response_tokens": tokens,
+                "finished": finished,
+                "status": reward.status,
+                "reward": reward.value,
+                "reason": reward.reason,
+                "known_weight": reward.known_weight,
+                "parts": dict(reward.parts),
+                "attempt": self._attempt,
+            }
+        )
+        self._guard.note(abstained=reward.value is None, reason=reward.reason or "", judge=self._experiment.judge.name)
+        if reward.value is None:
+            raise AbstainedError(f"step {step}, row {sample.row_id}: {reward.reason}")
+        return {
+            "reward_score": reward.value,
+            "reward_extra_info": {
+                "known_weight": reward.known_weight,
+                "judge_seconds": time.monotonic() - started,
+                "response_tokens": tokens,
+            },
+        }
+
+    def _sample(self, item: Any) -> tuple[Sample, int, bool]:
+        """The sample as the judge sees it, its length in tokens, and whether the policy ended it."""
+        responses = item.batch["responses"]
+        width = responses.shape[-1]
+        tokens = int(item.batch["attention_mask"][-width:].sum())
+        ids = responses[:tokens].tolist()
+        info = item.non_tensor_batch["extra_info"]
+        step, index = int(item.non_tensor_batch["global_steps"]), int(item.non_tensor_batch["session_id"])
+        criteria = tuple(
+            Criterion(
+                text=line["text"],
+                points=line["points"],
+                verifier=line.get("verifier", "llm"),
+                tags=tuple(line.get("tags", ())),
+            )
+            for line in json.loads(info["rubric"])
+        )
+        if not criteria:
+            raise JudgeError("a row without criteria cannot be judged", where=f"row {info['id']}")
+        sample = Sample(
+            row_id=info["id"],
+            sample_id=f"{step}-{self._attempt}-{info['id']}-{index}",
+            question=info["question"],
+            response=self.tokenizer.decode(ids, skip_special_tokens=True),
+            criteria=criteria,
+        )
+        return sample, tokens, bool(ids) and ids[-1] == self.tokenizer.eos_token_id

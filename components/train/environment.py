@@ -1,0 +1,55 @@
+"""The environment that verl's processes run in."""
+
+import os
+from pathlib import Path
+
+from components.core.spec.experiment import Experiment
+from components.reward.verl_manager_settings import SETTINGS_ENV
+from components.train.cpu import PLATFORM_MODULE
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def training_environment(experiment: Experiment, *, settings: Path, metrics: Path, work: Path) -> dict[str, str]:
+    """Variables for the trainer, on top of the present environment.
+
+    Args:
+        experiment: for the accelerator and the number of threads.
+        settings: the reward manager's settings file.
+        metrics: verl's metrics as JSON lines; each start of the trainer begins the file anew.
+        work: the training step's durable folder.
+    """
+    variables = {name: value for name, value in os.environ.items() if name != "RAY_ADDRESS"}
+    path = [str(ROOT), *filter(None, [variables.get("PYTHONPATH")])]
+    variables |= {
+        "PYTHONPATH": os.pathsep.join(path),
+        SETTINGS_ENV: str(settings),
+        "VERL_FILE_LOGGER_PATH": str(metrics),
+        "TENSORBOARD_DIR": str(work / "tensorboard"),
+        "HYDRA_FULL_ERROR": "1",
+        "PYTHONUNBUFFERED": "1",
+        "TOKENIZERS_PARALLELISM": "false",
+        "RAY_USAGE_STATS_ENABLED": "0",
+        "RAY_DEDUP_LOGS": "0",
+        "WANDB_MODE": "disabled",
+    }
+    if experiment.cluster.accelerator == "cpu":
+        threads = str(experiment.cluster.cpu_threads)
+        variables |= {
+            "VERL_USE_EXTERNAL_MODULES": PLATFORM_MODULE,
+            "VERL_PLATFORM": "cpu",
+            # Takes the FSDP engine, which verl registers for accelerators only; the platform still yields CPU tensors.
+            "VERL_ENGINE_DEVICE": "cuda",
+            "CUDA_VISIBLE_DEVICES": "0",
+            "GAVEL_TRAIN_FOLDER": str(work),
+            "GAVEL_CPU_THREADS": threads,
+            "OMP_NUM_THREADS": threads,
+            "MKL_NUM_THREADS": threads,
+            # The trainer, the rollout and the judge take turns on the same cores. Threads that spin while they wait
+            # for one another slow the next phase's process many times over.
+            "OMP_WAIT_POLICY": "PASSIVE",
+            "GOMP_SPINCOUNT": "0",
+            "HF_HUB_OFFLINE": "1",
+            "TRANSFORMERS_OFFLINE": "1",
+        }
+    return variables

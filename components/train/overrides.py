@@ -1,0 +1,208 @@
+"""The experiment as verl's configuration: one list of hydra overrides."""
+
+import dataclasses
+import json
+from pathlib import Path
+
+from components.core.spec.experiment import Experiment
+from components.train.cpu import PLATFORM_MODULE, ROLLOUT_MODULE, ROLLOUT_NAME
+
+_W = "actor_rollout_ref"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class TrainingPaths:
+    """Where a training run reads and writes.
+
+    Attributes:
+        model: the policy's Hugging Face folder.
+        data: parquet with the training prompts.
+        checkpoints: verl's checkpoint folder, kept between starts.
+    """
+
+    model: Path
+    data: Path
+    checkpoints: Path
+
+
+def verl_overrides(experiment: Experiment, paths: TrainingPaths) -> list[str]:
+    """Render the hydra overrides for ``python -m verl.trainer.main_ppo`` (verl 0.9.1).
+
+    Args:
+        experiment: validated; its impossible combinations were refused before.
+        paths: absolute.
+
+    Returns:
+        Overrides in hydra's grammar, in a fixed order.
+    """
+    cpu = experiment.cluster.accelerator == "cpu"
+    parts = [
+        _algorithm(experiment, cpu),
+        _data(experiment, paths),
+        _model(experiment, paths),
+        _actor(experiment),
+        _rollout(experiment, cpu),
+        _reward(),
+        _trainer(experiment, paths),
+        _cpu_only(experiment) if cpu else [],
+    ]
+    return [override for part in parts for override in part]
+
+
+def _text(value: object) -> str:
+    """A value quoted for hydra's grammar, which treats commas, braces and equals signs as its own."""
+    quoted = str(value).replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{quoted}'"
+
+
+def _algorithm(experiment: Experiment, cpu: bool) -> list[str]:
+    return [
+        "algorithm.adv_estimator=gavel_grpo",
+        "algorithm.norm_adv_by_std_in_grpo=True",
+        "algorithm.use_kl_in_reward=False",
+        # The CPU rollout and the trainer hold the same float32 weights, so the rollout's log-probabilities are the old
+        # ones, and a forward pass a step is saved. vLLM's differ from the trainer's and are recomputed.
+        f"algorithm.rollout_correction.bypass_mode={cpu}",
+    ]
+
+
+def _data(experiment: Experiment, paths: TrainingPaths) -> list[str]:
+    training = experiment.training
+    return [
+        f"data.train_files={_text(paths.data)}",
+        f"data.val_files={_text(paths.data)}",
+        f"data.train_batch_size={training.prompts_per_step}",
+        "+data.gen_batch_size=1",
+        f"data.max_prompt_length={training.max_prompt_tokens}",
+        f"data.max_response_length={training.max_response_tokens}",
+        "data.filter_overlong_prompts=False",
+        "data.truncation=error",
+        "data.dataloader_num_workers=0",
+        f"data.seed={experiment.seed}",
+    ]
+
+
+def _model(experiment: Experiment, paths: TrainingPaths) -> list[str]:
+    lora = experiment.training.lora
+    rendered = [
+        f"{_W}.model.path={_text(paths.model)}",
+        f"{_W}.model.use_remove_padding=False",
+        f"+{_W}.model.override_config.attn_implementation=sdpa",
+        f"{_W}.model.enable_gradient_checkpointing={experiment.cluster.accelerator == 'gpu'}",
+        f"{_W}.model.lora_rank={lora.rank if lora else 0}",
+    ]
+    if lora:
+        rendered += [
+            f"{_W}.model.lora_alpha={lora.alpha}",
+            f"{_W}.model.target_modules={_targets(lora.targets)}",
+            # The CPU rollout loads no adapters, and one merged sync serves vLLM as well.
+            f"{_W}.model.lora.merge=True",
+        ]
+    template = experiment.policy.chat_template
+    if template:
+        rendered.append(f"{_W}.model.custom_chat_template={_text(Path(template).read_text(encoding='utf-8'))}")
+    return rendered
+
+
+def _targets(targets: str | list[str] | tuple[str, ...]) -> str:
+    return targets if isinstance(targets, str) else "[" + ",".join(targets) + "]"
+
+
+def _actor(experiment: Experiment) -> list[str]:
+    training = experiment.training
+    dtype = "fp32" if experiment.policy.dtype == "float32" else "bf16"
+    precision = f"{{param_dtype:{dtype},reduce_dtype:fp32,buffer_dtype:fp32}}"
+    rendered = [
+        f"{_W}.actor.strategy=fsdp2",
+        f"{_W}.ref.strategy=fsdp2",
+        f"{_W}.actor.optim.lr={training.learning_rate}",
+        f"{_W}.actor.ppo_mini_batch_size={training.mini_batch_prompts}",
+        f"{_W}.actor.ppo_micro_batch_size_per_gpu={training.micro_batch}",
+        f"{_W}.actor.use_kl_loss={training.kl_coefficient > 0}",
+        f"{_W}.actor.kl_loss_coef={training.kl_coefficient}",
+        f"{_W}.actor.kl_loss_type=low_var_kl",
+        f"{_W}.actor.entropy_coeff={training.entropy_coefficient}",
+        f"{_W}.actor.clip_ratio={training.clip_ratio}",
+        f"{_W}.actor.data_loader_seed={experiment.seed}",
+        f"{_W}.actor.checkpoint.save_contents=[model,optimizer,extra]",
+    ]
+    for role in ("actor", "ref"):
+        rendered += [
+            f"{_W}.{role}.use_torch_compile=False",
+            f"{_W}.{role}.fsdp_config.use_torch_compile=False",
+            f"+{_W}.{role}.fsdp_config.mixed_precision={precision}",
+        ]
+    return rendered
+
+
+def _rollout(experiment: Experiment, cpu: bool) -> list[str]:
+    training = experiment.training
+    return [
+        f"{_W}.rollout.name={ROLLOUT_NAME if cpu else 'vllm'}",
+        f"{_W}.rollout.n={training.rollouts_per_prompt}",
+        f"{_W}.rollout.temperature={training.temperature}",
+        f"{_W}.rollout.top_p={training.top_p}",
+        f"{_W}.rollout.top_k={training.top_k}",
+        f"{_W}.rollout.seed={experiment.seed}",
+        f"{_W}.rollout.calculate_log_probs=True",
+        f"{_W}.rollout.tensor_model_parallel_size={experiment.cluster.tensor_parallel}",
+        f"{_W}.rollout.max_model_len={training.max_prompt_tokens + training.max_response_tokens}",
+        f"{_W}.rollout.log_prob_micro_batch_size_per_gpu={training.micro_batch}",
+        f"{_W}.ref.log_prob_micro_batch_size_per_gpu={training.micro_batch}",
+        f"{_W}.rollout.agent.num_workers=1",
+        f"{_W}.rollout.load_format={'auto' if cpu else 'safetensors'}",
+    ]
+
+
+def _reward() -> list[str]:
+    return [
+        # One process owns the judge's limits; a second one would double them.
+        "reward.num_workers=1",
+        "reward.reward_manager.source=importlib",
+        "reward.reward_manager.module.path=pkg://components.reward.verl_manager",
+        "reward.reward_manager.name=GavelRewardManager",
+    ]
+
+
+def _trainer(experiment: Experiment, paths: TrainingPaths) -> list[str]:
+    training, cluster = experiment.training, experiment.cluster
+    return [
+        f"trainer.n_gpus_per_node={max(1, min(cluster.gpus, cluster.gpus_per_node))}",
+        f"trainer.nnodes={max(1, -(-cluster.gpus // max(1, cluster.gpus_per_node)))}",
+        f"trainer.total_training_steps={training.steps}",
+        # Steps end the run; data is repeated for as long as they last.
+        "trainer.total_epochs=1000000",
+        f"trainer.save_freq={training.checkpoint_every}",
+        f"trainer.max_actor_ckpt_to_keep={training.keep_checkpoints}",
+        "trainer.test_freq=-1",
+        "trainer.val_before_train=False",
+        "trainer.logger=[console,tensorboard,file]",
+        "trainer.project_name=gavel",
+        f"trainer.experiment_name={experiment.name}",
+        f"trainer.default_local_dir={_text(paths.checkpoints)}",
+        "trainer.resume_mode=auto",
+        "+trainer.checkpoint_callback_class=components.train.callback.CheckpointMark",
+        "trainer.v1.sampler.custom_sampler.path=pkg://components.train.sampler",
+        "trainer.v1.sampler.custom_sampler.name=QuickReplayBuffer",
+        f"+trainer.v1.sync.train_batch_size={training.prompts_per_step}",
+    ]
+
+
+def _cpu_only(experiment: Experiment) -> list[str]:
+    return [
+        "trainer.device=cpu",
+        f"{_W}.model.external_lib={ROLLOUT_MODULE}",
+        # One storage actor instead of eight: with few CPUs the others would never be scheduled, and verl would wait.
+        "transfer_queue.backend.SimpleStorage.num_data_storage_units=1",
+        "ray_kwargs.ray_init.num_cpus=16",
+        "+ray_kwargs.ray_init.num_gpus=1",
+        "+ray_kwargs.ray_init.include_dashboard=False",
+        "+ray_kwargs.ray_init.object_store_memory=200000000",
+    ]
+
+
+def render_command(overrides: list[str]) -> str:
+    """The overrides as JSON, for the run's record."""
+    return json.dumps(
+        {"module": "verl.trainer.main_ppo", "platform": PLATFORM_MODULE, "overrides": overrides}, indent=1
+    )

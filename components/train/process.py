@@ -1,0 +1,160 @@
+"""Runs the trainer as a child process and watches it: progress, heartbeat, stalls, the judge's end."""
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from components.core.errors import JudgeError, StepError
+from components.core.progress import Progress
+from components.reward.rollout_log import RolloutLog
+
+_POLL_SECONDS = 1.0
+_ERROR_LINE = re.compile(r"\b\w*(Error|Exception)\b.*")
+
+
+class StalledError(Exception):
+    """The trainer showed no sign of life for longer than it may."""
+
+
+class TrainerProcess:
+    """One start of the trainer."""
+
+    def __init__(self, overrides: list[str], environment: Mapping[str, str], *, work: Path, metrics: Path) -> None:
+        """Start it; its output goes to ``work/trainer.log``.
+
+        Args:
+            overrides: hydra overrides for verl.
+            environment: all of its environment.
+            work: the training step's durable folder.
+            metrics: the JSON lines that verl writes, one a step.
+        """
+        self._work, self._metrics = work, metrics
+        self._log = work / "trainer.log"
+        self._fatal = work / "fatal.json"
+        self._fatal.unlink(missing_ok=True)
+        metrics.unlink(missing_ok=True)
+        self._started = time.time()
+        with self._log.open("ab") as log:
+            self._log_start = log.tell()
+            self._child = subprocess.Popen(
+                [sys.executable, "-m", "components.train.launch", *overrides],
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                env=dict(environment),
+                cwd=work,
+                start_new_session=True,
+            )
+
+    def watch(
+        self, progress: Progress, *, samples_per_step: int, resumed_from: int, stall: float, deadline: float
+    ) -> None:
+        """Wait for the end of the training.
+
+        Args:
+            progress: advanced by one a finished step.
+            samples_per_step: responses that a step judges.
+            resumed_from: step of the checkpoint that this start goes on from.
+            stall: seconds without a sample, a step or a line of output after which the trainer counts as hung.
+            deadline: Unix time at which training must be over.
+
+        Raises:
+            StalledError: it hung, and was ended.
+            JudgeError: the judge stopped judging, and the trainer was ended.
+            StepError: it failed, or the deadline passed.
+        """
+        log = RolloutLog(self._work / "rollouts.sqlite")
+        done = 0
+        try:
+            while self._child.poll() is None:
+                time.sleep(_POLL_SECONDS)
+                rows = self._metric_lines()
+                step, count, newest = log.progress()
+                for row in rows[done:]:
+                    progress.advance(1, note=_note(row))
+                done = len(rows)
+                current = resumed_from + done + 1
+                judged = f"{count} of {samples_per_step} responses judged" if step == current else "starting"
+                state = "training" if count >= samples_per_step or done else judged
+                self._beat(current, state, newest)
+                self._check(newest, stall, deadline)
+            if self._child.returncode != 0:
+                self._raise_failure()
+            rows = self._metric_lines()
+            for row in rows[done:]:
+                progress.advance(1, note=_note(row))
+        finally:
+            log.close()
+            self.end()
+
+    def end(self) -> None:
+        """End the trainer and everything it started, if it still runs."""
+        if self._child.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._child.pid, signal.SIGKILL)
+            self._child.wait()
+
+    def _check(self, newest_sample: float, stall: float, deadline: float) -> None:
+        if self._fatal.exists():
+            self.end()
+            raise JudgeError(**json.loads(self._fatal.read_text()))
+        now = time.time()
+        if now > deadline:
+            self.end()
+            raise StepError(
+                "training is not over at its deadline",
+                where="training.deadline_minutes",
+                remedy="raise it and run again: training resumes from its last checkpoint",
+            )
+        alive = max(self._started, newest_sample, self._log.stat().st_mtime, _mtime(self._metrics))
+        if now - alive > stall:
+            self.end()
+            raise StalledError(f"no sign of life for {now - alive:.0f} s")
+
+    def _beat(self, step: int, state: str, newest_sample: float) -> None:
+        beat = {"time": time.time(), "pid": self._child.pid, "step": step, "state": state, "sample": newest_sample}
+        partial = self._work / "heartbeat.partial"
+        partial.write_text(json.dumps(beat))
+        partial.replace(self._work / "heartbeat.json")
+
+    def _metric_lines(self) -> list[dict[str, object]]:
+        return read_metrics(self._metrics)
+
+    def _raise_failure(self) -> None:
+        with self._log.open("rb") as log:
+            log.seek(self._log_start)
+            lines = log.read().decode(errors="replace").splitlines()
+        telling = [line for line in lines if _ERROR_LINE.search(line)][-3:] or lines[-5:]
+        raise StepError(
+            "the trainer failed: " + " | ".join(line.strip()[:300] for line in telling),
+            where=f"{self._log} (exit code {self._child.returncode})",
+            remedy="mend the cause and run again: training resumes from its last checkpoint",
+        )
+
+
+def read_metrics(path: Path) -> list[dict[str, object]]:
+    """verl's metric lines ``{step, data}``; a line that is still being written is left out."""
+    if not path.exists():
+        return []
+    rows = []
+    for line in path.read_text().splitlines():
+        with contextlib.suppress(json.JSONDecodeError):
+            rows.append(json.loads(line))
+    return rows
+
+
+def _note(row: dict[str, object]) -> str:
+    data = row["data"]
+    reward = data.get("critic/score/mean") if isinstance(data, dict) else None
+    return f"judge reward {reward:.3f}" if isinstance(reward, float) else ""
+
+
+def _mtime(path: Path) -> float:
+    return path.stat().st_mtime if path.exists() else 0.0

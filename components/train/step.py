@@ -1,0 +1,183 @@
+"""The train-grpo step: GRPO against the judge, resumed from its checkpoints, with everything that was sampled kept."""
+
+import os
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+from components.core.contracts import METRICS, PROMPTS, ROLLOUTS, read_table, write_table
+from components.core.errors import StepError
+from components.core.spec.experiment import Experiment
+from components.core.step import Step, StepContext
+from components.judge.ledger import Ledger
+from components.models.materialize import cache_folder, materialize
+from components.reward.rollout_log import RolloutLog
+from components.reward.verl_manager_settings import ManagerSettings
+from components.train.checkpoints import prepare_resume, step_folder
+from components.train.cpu import PLATFORM_MODULE, ROLLOUT_MODULE
+from components.train.environment import training_environment
+from components.train.overrides import TrainingPaths, render_command, verl_overrides
+from components.train.process import StalledError, TrainerProcess, read_metrics
+
+_STARTS = 3
+"""Starts of the trainer within one run of the step before a hang counts as a failure."""
+
+
+def run(ctx: StepContext) -> dict[str, Any]:
+    """Train until the last step, however often it has to start; see DESIGN for the published files."""
+    experiment, training = ctx.experiment, ctx.experiment.training
+    data = ctx.inputs["data"] / "train.parquet"
+    rows = read_table(data, PROMPTS).num_rows
+    ctx.progress.phase(f"{rows} prompts; preparing the policy")
+    paths = TrainingPaths(
+        model=materialize(experiment.policy.source, cache_folder(ctx.state)),
+        data=data,
+        checkpoints=ctx.work / "checkpoints",
+    )
+    deadline = time.time() + training.deadline_minutes * 60
+    for start in range(1, _STARTS + 1):
+        try:
+            _train(ctx, paths, deadline)
+            break
+        except StalledError as error:
+            ctx.progress.phase(f"the trainer hung ({error}); start {start} of {_STARTS} ended")
+            if start == _STARTS:
+                raise StepError(
+                    f"the trainer hung {_STARTS} times", where=str(ctx.work / "trainer.log"), remedy="see the log"
+                ) from error
+    return _publish(ctx, paths)
+
+
+def _train(ctx: StepContext, paths: TrainingPaths, deadline: float) -> None:
+    experiment, training = ctx.experiment, ctx.experiment.training
+    resumed_from = prepare_resume(paths.checkpoints)
+    if resumed_from >= training.steps:
+        return
+    _remove_left_overs(ctx.work)
+    log = RolloutLog(ctx.work / "rollouts.sqlite")
+    attempt = log.start_attempt(resumed_from)
+    log.close()
+    settings, metrics = ctx.work / "reward.json", metrics_file(ctx.work, attempt)
+    ManagerSettings(experiment.to_json(), str(ctx.state), str(ctx.work), attempt).write(settings)
+    overrides = verl_overrides(experiment, paths)
+    (ctx.work / "command.json").write_text(render_command(overrides))
+    origin = f"resuming from step {resumed_from}" if resumed_from else "starting"
+    ctx.progress.phase(f"{origin}; verl and Ray take about a minute to start (log: {ctx.work / 'trainer.log'})")
+    progress = ctx.progress.counter("step", total=training.steps, done=resumed_from)
+    trainer = TrainerProcess(
+        overrides,
+        training_environment(experiment, settings=settings, metrics=metrics, work=ctx.work),
+        work=ctx.work,
+        metrics=metrics,
+    )
+    trainer.watch(
+        progress,
+        samples_per_step=training.prompts_per_step * training.rollouts_per_prompt,
+        resumed_from=resumed_from,
+        stall=training.stall_minutes * 60,
+        deadline=deadline,
+    )
+    reached = prepare_resume(paths.checkpoints)
+    if reached < training.steps:
+        raise StepError(
+            f"the trainer ended without an error at step {reached} of {training.steps}",
+            where=str(ctx.work / "trainer.log"),
+        )
+
+
+def _remove_left_overs(work: Path) -> None:
+    layouts = list(work.glob("rollout-weights-*.json"))
+    if layouts:
+        from components.train.cpu.shared_weights import remove_left_over
+
+        for layout in layouts:
+            remove_left_over(layout)
+
+
+def metrics_file(work: Path, attempt: int) -> Path:
+    """verl's metrics of one start of the trainer."""
+    return work / f"metrics-{attempt}.jsonl"
+
+
+def _publish(ctx: StepContext, paths: TrainingPaths) -> dict[str, Any]:
+    """Fill the output folder from the durable one."""
+    training = ctx.experiment.training
+    ctx.progress.phase("collecting rollouts, verdicts and the last checkpoint")
+    _copy_checkpoint(step_folder(paths.checkpoints, training.steps), ctx.out / "checkpoint")
+    log = RolloutLog(ctx.work / "rollouts.sqlite")
+    rollouts, attempts = log.rows(), log.attempts()
+    log.close()
+    if not rollouts:
+        raise StepError("training left no rollouts", where=str(ctx.work / "rollouts.sqlite"))
+    write_table(ctx.out / "rollouts.parquet", rollouts, ROLLOUTS)
+    ledger = Ledger(ctx.work / "ledger.sqlite")
+    verdicts = ledger.export_parquet(ctx.out / "verdicts.parquet")
+    ledger.close()
+    metrics = list(_metrics(ctx.work, attempts))
+    write_table(ctx.out / "metrics.parquet", metrics, METRICS)
+    if (ctx.work / "tensorboard").is_dir():
+        shutil.copytree(ctx.work / "tensorboard", ctx.out / "tensorboard", dirs_exist_ok=True)
+    shutil.copy2(ctx.work / "command.json", ctx.out / "command.json")
+    scored = [row["reward"] for row in rollouts if row["reward"] is not None]
+    return {
+        "steps": training.steps,
+        "rollouts": len(rollouts),
+        "abstained": len(rollouts) - len(scored),
+        "verdicts": verdicts,
+        "starts": len(attempts),
+    }
+
+
+def _copy_checkpoint(source: Path, target: Path) -> None:
+    """The last checkpoint without its optimizer, which only a resume needs; by hard link where the disk allows."""
+    actor = source / "actor"
+    for path in sorted(actor.rglob("*")):
+        if path.is_dir() or path.name.startswith("optim_"):
+            continue
+        copy = target / path.relative_to(actor)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            os.link(path, copy)
+        except OSError:
+            shutil.copy2(path, copy)
+
+
+def _metrics(work: Path, attempts: dict[int, int]) -> Any:
+    """Metric rows of the steps that the final weights come from."""
+    last: dict[int, dict[str, Any]] = {}
+    for attempt in sorted(attempts):
+        for row in read_metrics(metrics_file(work, attempt)):
+            last[int(str(row["step"]))] = dict(row["data"])  # type: ignore[call-overload]
+    for step, data in sorted(last.items()):
+        for name, value in sorted(data.items()):
+            if isinstance(value, int | float) and value == value and abs(value) != float("inf"):
+                yield {"step": step, "name": name, "value": float(value)}
+
+
+def _depends(experiment: Experiment) -> dict[str, Any]:
+    return {
+        "policy": experiment.policy_identity(),
+        "judge": experiment.judge_identity(),
+        "reward": experiment.reward_identity(),
+        "training": experiment.training_identity(),
+        "seed": experiment.seed,
+    }
+
+
+STEP = Step(
+    name="train-grpo",
+    module="components.train.step",
+    depends=_depends,
+    run=run,
+    packages=("verl", "torch", "transformers", "ray", "tensordict", "TransferQueue", "peft"),
+    extra_modules=(
+        PLATFORM_MODULE,
+        ROLLOUT_MODULE,
+        "components.train.launch",
+        "components.train.callback",
+        "components.train.sampler",
+        "components.reward.verl_manager",
+        "components.reward.verl_advantage",
+    ),
+)
