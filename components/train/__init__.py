@@ -1,1 +1,1 @@
-"""Training: GRPO by verl on Ray, on GPUs as on a CPU-only machine."""
+"""The train-grpo step."""

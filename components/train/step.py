@@ -14,11 +14,11 @@ from components.judge.ledger import Ledger
 from components.models.materialize import cache_folder, materialize
 from components.reward.rollout_log import RolloutLog
 from components.reward.verl_manager_settings import ManagerSettings
-from components.train.checkpoints import prepare_resume, step_folder
-from components.train.cpu import PLATFORM_MODULE, ROLLOUT_MODULE
-from components.train.environment import training_environment
-from components.train.overrides import TrainingPaths, render_command, verl_overrides
-from components.train.process import StalledError, TrainerProcess, read_metrics
+from components.engine.checkpoints import prepare_resume, step_folder
+from components.engine.cpu import PLATFORM_MODULE, ROLLOUT_MODULE
+from components.engine.environment import training_environment
+from components.engine.overrides import TrainingPaths, render_command, verl_overrides
+from components.engine.process import StalledError, TrainerProcess, read_metrics
 
 _STARTS = 3
 """Starts of the trainer within one run of the step before a hang counts as a failure."""
@@ -64,7 +64,7 @@ def _train(ctx: StepContext, paths: TrainingPaths, deadline: float) -> None:
     (ctx.work / "command.json").write_text(render_command(overrides))
     origin = f"resuming from step {resumed_from}" if resumed_from else "starting"
     ctx.progress.phase(f"{origin}; verl and Ray take about a minute to start (log: {ctx.work / 'trainer.log'})")
-    progress = ctx.progress.counter("step", total=training.steps, done=resumed_from)
+    progress = ctx.progress.begin(training.steps, "step", done=resumed_from)
     trainer = TrainerProcess(
         overrides,
         training_environment(experiment, settings=settings, metrics=metrics, work=ctx.work),
@@ -89,7 +89,7 @@ def _train(ctx: StepContext, paths: TrainingPaths, deadline: float) -> None:
 def _remove_left_overs(work: Path) -> None:
     layouts = list(work.glob("rollout-weights-*.json"))
     if layouts:
-        from components.train.cpu.shared_weights import remove_left_over
+        from components.engine.cpu.shared_weights import remove_left_over
 
         for layout in layouts:
             remove_left_over(layout)
@@ -174,9 +174,9 @@ STEP = Step(
     extra_modules=(
         PLATFORM_MODULE,
         ROLLOUT_MODULE,
-        "components.train.launch",
-        "components.train.callback",
-        "components.train.sampler",
+        "components.engine.launch",
+        "components.engine.callback",
+        "components.engine.sampler",
         "components.reward.verl_manager",
         "components.reward.verl_advantage",
     ),

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 from components.core.spec.experiment import Experiment
-from components.train.cpu import PLATFORM_MODULE, ROLLOUT_MODULE, ROLLOUT_NAME
+from components.engine.cpu import PLATFORM_MODULE, ROLLOUT_MODULE, ROLLOUT_NAME
 
 _W = "actor_rollout_ref"
 
@@ -181,8 +181,8 @@ def _trainer(experiment: Experiment, paths: TrainingPaths) -> list[str]:
         f"trainer.experiment_name={experiment.name}",
         f"trainer.default_local_dir={_text(paths.checkpoints)}",
         "trainer.resume_mode=auto",
-        "+trainer.checkpoint_callback_class=components.train.callback.CheckpointMark",
-        "trainer.v1.sampler.custom_sampler.path=pkg://components.train.sampler",
+        "+trainer.checkpoint_callback_class=components.engine.callback.CheckpointMark",
+        "trainer.v1.sampler.custom_sampler.path=pkg://components.engine.sampler",
         "trainer.v1.sampler.custom_sampler.name=QuickReplayBuffer",
         f"+trainer.v1.sync.train_batch_size={training.prompts_per_step}",
     ]

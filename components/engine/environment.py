@@ -5,33 +5,19 @@ from pathlib import Path
 
 from components.core.spec.experiment import Experiment
 from components.reward.verl_manager_settings import SETTINGS_ENV
-from components.train.cpu import PLATFORM_MODULE
+from components.engine.cpu import PLATFORM_MODULE
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def training_environment(experiment: Experiment, *, settings: Path, metrics: Path, work: Path) -> dict[str, str]:
-    """Variables for the trainer, on top of the present environment.
-
-    Args:
-        experiment: for the accelerator and the number of threads.
-        settings: the reward manager's settings file.
-        metrics: verl's metrics as JSON lines; each start of the trainer begins the file anew.
-        work: the training step's durable folder.
-    """
+def verl_environment(experiment: Experiment) -> dict[str, str]:
+    """Variables that every process which imports verl needs, on top of the present environment."""
     variables = {name: value for name, value in os.environ.items() if name != "RAY_ADDRESS"}
     path = [str(ROOT), *filter(None, [variables.get("PYTHONPATH")])]
     variables |= {
         "PYTHONPATH": os.pathsep.join(path),
-        SETTINGS_ENV: str(settings),
-        "VERL_FILE_LOGGER_PATH": str(metrics),
-        "TENSORBOARD_DIR": str(work / "tensorboard"),
-        "HYDRA_FULL_ERROR": "1",
         "PYTHONUNBUFFERED": "1",
         "TOKENIZERS_PARALLELISM": "false",
-        "RAY_USAGE_STATS_ENABLED": "0",
-        "RAY_DEDUP_LOGS": "0",
-        "WANDB_MODE": "disabled",
     }
     if experiment.cluster.accelerator == "cpu":
         threads = str(experiment.cluster.cpu_threads)
@@ -41,7 +27,6 @@ def training_environment(experiment: Experiment, *, settings: Path, metrics: Pat
             # Takes the FSDP engine, which verl registers for accelerators only; the platform still yields CPU tensors.
             "VERL_ENGINE_DEVICE": "cuda",
             "CUDA_VISIBLE_DEVICES": "0",
-            "GAVEL_TRAIN_FOLDER": str(work),
             "GAVEL_CPU_THREADS": threads,
             "OMP_NUM_THREADS": threads,
             "MKL_NUM_THREADS": threads,
@@ -53,3 +38,24 @@ def training_environment(experiment: Experiment, *, settings: Path, metrics: Pat
             "TRANSFORMERS_OFFLINE": "1",
         }
     return variables
+
+
+def training_environment(experiment: Experiment, *, settings: Path, metrics: Path, work: Path) -> dict[str, str]:
+    """Variables for the trainer.
+
+    Args:
+        experiment: for the accelerator and the number of threads.
+        settings: the reward manager's settings file.
+        metrics: verl's metrics as JSON lines; each start of the trainer begins the file anew.
+        work: the training step's durable folder.
+    """
+    return verl_environment(experiment) | {
+        SETTINGS_ENV: str(settings),
+        "GAVEL_TRAIN_FOLDER": str(work),
+        "VERL_FILE_LOGGER_PATH": str(metrics),
+        "TENSORBOARD_DIR": str(work / "tensorboard"),
+        "HYDRA_FULL_ERROR": "1",
+        "RAY_USAGE_STATS_ENABLED": "0",
+        "RAY_DEDUP_LOGS": "0",
+        "WANDB_MODE": "disabled",
+    }

@@ -11,7 +11,7 @@ from typing import Any
 from verl.trainer.ppo.checkpoint_callback import CheckpointCallback
 
 import components.reward.verl_advantage  # noqa: F401  (registers the estimator)
-from components.train.checkpoints import MARK
+from components.engine.checkpoints import MARK
 
 
 class CheckpointMark(CheckpointCallback):  # type: ignore[misc]

@@ -16,8 +16,8 @@ from verl.workers.rollout.base import BaseRollout
 from verl.workers.rollout.replica import RolloutReplica, RolloutReplicaRegistry, TokenOutput
 
 from components.models.decode import Decoded, decode
-from components.train.cpu import ROLLOUT_NAME
-from components.train.cpu.shared_weights import SharedWeights, share_parameters
+from components.engine.cpu import ROLLOUT_NAME
+from components.engine.cpu.shared_weights import SharedWeights, share_parameters
 
 NAME = ROLLOUT_NAME
 _GATHER_SECONDS = 0.05

@@ -44,7 +44,7 @@ class TrainerProcess:
         with self._log.open("ab") as log:
             self._log_start = log.tell()
             self._child = subprocess.Popen(
-                [sys.executable, "-m", "components.train.launch", *overrides],
+                [sys.executable, "-m", "components.engine.launch", *overrides],
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 stdin=subprocess.DEVNULL,

@@ -1,0 +1,1 @@
+"""The merge-checkpoint step: from the trainer's shards to one model folder."""

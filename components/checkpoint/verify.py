@@ -1,0 +1,53 @@
+"""Is the merged model the one that was trained?"""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import safe_open
+
+from components.core.errors import StepError
+
+
+def shard_tensors(checkpoint: Path) -> dict[str, torch.Tensor]:
+    """The model weights of a checkpoint of one rank, by name, as plain tensors.
+
+    Raises:
+        StepError: there is no shard, or the checkpoint was written by several ranks.
+    """
+    shards = sorted(checkpoint.glob("model_world_size_*_rank_*.pt"))
+    if len(shards) != 1:
+        raise StepError(f"expected the shard of one rank, found {len(shards)}", where=str(checkpoint))
+    state: dict[str, Any] = torch.load(shards[0], map_location="cpu", weights_only=False)
+    return {name: tensor.to_local() if hasattr(tensor, "to_local") else tensor for name, tensor in state.items()}
+
+
+def compare_weights(checkpoint: Path, model: Path) -> float:
+    """Largest absolute difference between the trained weights and the merged ones; full fine-tuning on one rank only.
+
+    Args:
+        checkpoint: the actor's folder.
+        model: the merged Hugging Face folder.
+
+    Returns:
+        The difference, which rounding to the merged dtype bounds.
+
+    Raises:
+        StepError: a trained weight is missing from the merged model, or has another shape.
+    """
+    trained = shard_tensors(checkpoint)
+    worst, seen = 0.0, set()
+    for file in sorted(model.glob("*.safetensors")):
+        with safe_open(file, framework="pt") as merged:
+            for name in merged.keys():  # noqa: SIM118  (safe_open offers no iteration)
+                tensor = merged.get_tensor(name)
+                if name not in trained or trained[name].shape != tensor.shape:
+                    raise StepError(f"merged weight {name} is not among the trained ones", where=str(file))
+                worst = max(worst, float((trained[name].float() - tensor.float()).abs().max()))
+                seen.add(name)
+    missing = sorted(set(trained) - seen - {"lm_head.weight"})
+    if missing:
+        raise StepError(
+            f"{len(missing)} trained weights are missing from the merged model: {missing[:3]}", where=str(model)
+        )
+    return worst
