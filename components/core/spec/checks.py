@@ -1,0 +1,162 @@
+"""Combinations across the parts of an experiment that cannot work, found before anything starts."""
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from components.core.spec.base import Conflict, Spec
+from components.core.spec.cluster import ClusterSpec
+from components.core.spec.data import DataSpec
+from components.core.spec.evaluation import EvaluationSpec
+from components.core.spec.judge import JudgeSpec
+from components.core.spec.policy import PolicySpec
+from components.core.spec.reward import RewardSpec
+from components.core.spec.training import TrainingSpec
+
+_GIB = 1024**3
+_BYTES = {"float32": 4, "bfloat16": 2}
+
+
+def _context(policy: PolicySpec, training: TrainingSpec) -> Iterable[Conflict]:
+    needed = training.max_prompt_tokens + training.max_response_tokens
+    if needed > policy.context_tokens:
+        yield Conflict(
+            "policy.context_tokens",
+            f"{policy.context_tokens} is smaller than training.max_prompt_tokens {training.max_prompt_tokens} + "
+            f"training.max_response_tokens {training.max_response_tokens} = {needed}",
+            "shorten prompt or response, or choose a policy with a longer context",
+        )
+
+
+def _evaluation_context(policy: PolicySpec, training: TrainingSpec, evaluation: EvaluationSpec) -> Iterable[Conflict]:
+    needed = training.max_prompt_tokens + evaluation.max_response_tokens
+    if needed > policy.context_tokens:
+        yield Conflict(
+            "evaluation.max_response_tokens",
+            f"policy.context_tokens {policy.context_tokens} is smaller than training.max_prompt_tokens "
+            f"{training.max_prompt_tokens} + evaluation.max_response_tokens {evaluation.max_response_tokens} = {needed}",
+            f"use at most {max(0, policy.context_tokens - training.max_prompt_tokens)}",
+        )
+
+
+def _judge_context(judge: JudgeSpec, training: TrainingSpec, evaluation: EvaluationSpec) -> Iterable[Conflict]:
+    longest = max(training.max_response_tokens, evaluation.max_response_tokens)
+    if judge.context_tokens <= longest:
+        yield Conflict(
+            "judge.context_tokens",
+            f"{judge.context_tokens} leaves no room for the question beside a response of {longest} tokens",
+            "shorten the response, or choose a judge with a longer context",
+        )
+
+
+def _logprobs(judge: JudgeSpec, reward: RewardSpec) -> Iterable[Conflict]:
+    if judge.logprobs:
+        return
+    if reward.protocol == "likelihood_ratio":
+        yield Conflict(
+            "judge.logprobs",
+            f"false, but reward.protocol {reward.protocol} compares log-probabilities of the prompt's tokens",
+            "choose a judge whose server returns them (vLLM does, the embedded server does), and set logprobs: true",
+        )
+    elif reward.value == "probability":
+        yield Conflict(
+            "judge.logprobs",
+            "false, but reward.value probability asks the judge for probabilities",
+            "set reward.value: binary, or choose a judge with logprobs: true",
+        )
+
+
+def _serving(judge: JudgeSpec, cluster: ClusterSpec) -> Iterable[Conflict]:
+    if cluster.placement == "kubernetes" and judge.serving in ("embedded", "vllm"):
+        yield Conflict(
+            "judge.serving",
+            f"{judge.serving} is a process of this machine, but cluster.placement is kubernetes",
+            "set serving: kserve, or external with an endpoint that the pods can reach",
+        )
+    if cluster.placement == "local" and judge.serving == "kserve":
+        yield Conflict(
+            "judge.serving",
+            "kserve needs a Kubernetes cluster, but cluster.placement is local",
+            "set serving: embedded or vllm, or external with an endpoint",
+        )
+
+
+def _rows(data: DataSpec, training: TrainingSpec) -> Iterable[Conflict]:
+    if data.train_rows < training.prompts_per_step:
+        yield Conflict(
+            "data.train_rows",
+            f"{data.train_rows} rows do not fill one step of training.prompts_per_step {training.prompts_per_step}",
+            f"use at least {training.prompts_per_step} rows, or fewer prompts a step",
+        )
+
+
+def _workers(training: TrainingSpec, cluster: ClusterSpec) -> Iterable[Conflict]:
+    workers = max(1, cluster.gpus)
+    rollouts = training.prompts_per_step * training.rollouts_per_prompt
+    in_update = training.mini_batch_prompts * training.rollouts_per_prompt
+    share = f" on each of {workers} GPUs" if workers > 1 else ""
+    if rollouts % workers:
+        yield Conflict(
+            "training.prompts_per_step",
+            f"{training.prompts_per_step} x rollouts_per_prompt {training.rollouts_per_prompt} = {rollouts} rollouts "
+            f"cannot be shared evenly by cluster.gpus {workers}",
+            f"make the product a multiple of {workers}",
+        )
+    elif in_update % workers:
+        yield Conflict(
+            "training.mini_batch_prompts",
+            f"{training.mini_batch_prompts} x rollouts_per_prompt {training.rollouts_per_prompt} = {in_update} rollouts "
+            f"cannot be shared evenly by cluster.gpus {workers}",
+            f"make the product a multiple of {workers}",
+        )
+    elif (in_update // workers) % training.micro_batch:
+        yield Conflict(
+            "training.micro_batch",
+            f"{training.micro_batch} does not divide the {in_update // workers} rollouts of one update{share} "
+            f"(mini_batch_prompts {training.mini_batch_prompts} x rollouts_per_prompt {training.rollouts_per_prompt})",
+            f"use a divisor of {in_update // workers}",
+        )
+
+
+def _memory(policy: PolicySpec, training: TrainingSpec, cluster: ClusterSpec) -> Iterable[Conflict]:
+    """Weights alone, as a lower bound: trained copy with gradient and AdamW's two moments (4 x 4 bytes), one copy that
+    generates, one reference copy when the loss has a KL term. Activations, judge and libraries come on top."""
+    if cluster.accelerator != "cpu":
+        return
+    copy = _BYTES[policy.dtype]
+    trained = 16 if training.lora is None else copy
+    reference = copy if training.kl_coefficient > 0 and training.lora is None else 0
+    needed = policy.parameters * (trained + copy + reference) / _GIB
+    if needed > cluster.memory_gib:
+        yield Conflict(
+            "policy.parameters",
+            f"{policy.parameters} weights need {needed:.0f} GiB to be trained on a CPU "
+            f"(training.kl_coefficient {training.kl_coefficient}, {'all weights' if training.lora is None else 'LoRA'}), "
+            f"but cluster.memory_gib is {cluster.memory_gib}",
+            "choose a smaller policy, or a cluster with GPUs",
+        )
+
+
+class Check(NamedTuple):
+    """One check and the parts that it reads, in the order of its arguments."""
+
+    parts: tuple[str, ...]
+    run: Callable[..., Iterable[Conflict]]
+
+
+CHECKS = (
+    Check(("policy", "training"), _context),
+    Check(("policy", "training", "evaluation"), _evaluation_context),
+    Check(("judge", "training", "evaluation"), _judge_context),
+    Check(("judge", "reward"), _logprobs),
+    Check(("judge", "cluster"), _serving),
+    Check(("data", "training"), _rows),
+    Check(("training", "cluster"), _workers),
+    Check(("policy", "training", "cluster"), _memory),
+)
+
+
+def conflicts_among(parts: dict[str, Spec]) -> Iterable[Conflict]:
+    """Run every check whose parts are all there; keys of the conflicts start at the experiment."""
+    for check in CHECKS:
+        if all(part in parts for part in check.parts):
+            yield from check.run(*(parts[part] for part in check.parts))

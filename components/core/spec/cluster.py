@@ -1,0 +1,121 @@
+"""The cluster: where the steps run and where results lie. No result's identity depends on it."""
+
+from collections.abc import Iterable
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from components.core.spec.base import Conflict, Count, Name, Spec, Text
+
+
+class StoreSpec(Spec):
+    """Where results lie. Credentials come from the environment, never from here."""
+
+    kind: Literal["embedded_s3", "folder", "s3"]
+    """An S3 server that the command starts and stops, a folder, or an S3 that is already there. Unit: none. Required."""
+    url: Text | None = None
+    """For folder: file:///absolute/folder, null for one inside the state folder. For s3: s3://bucket/prefix, null for the
+    bucket's root. Unit: none. Default: null."""
+    endpoint: Text | None = None
+    """URL of the S3 server, for s3 alone. Unit: none. Default: null."""
+    bucket: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][-a-z0-9.]{1,61}[a-z0-9]$")] | None = None
+    """Bucket; it must exist for s3, and is made for embedded_s3 (null: gavel). Unit: none. Default: null."""
+
+    def conflicts(self) -> Iterable[Conflict]:
+        if self.kind == "s3":
+            for key, example in (("endpoint", "http://minio.storage.svc:9000"), ("bucket", "gavel")):
+                if getattr(self, key) is None:
+                    yield Conflict(key, f"kind s3 needs it, and {key} is null", f"give {key}, for example {example}")
+            if self.url is not None and self.bucket is not None and not _inside(self.url, self.bucket):
+                yield Conflict(
+                    "url", f"{self.url!r} is not in bucket {self.bucket!r}", f"write s3://{self.bucket}/prefix"
+                )
+        else:
+            if self.endpoint is not None:
+                yield Conflict("endpoint", f"kind {self.kind} has no endpoint of yours", "remove it, or set kind: s3")
+        if self.endpoint is not None and not self.endpoint.startswith(("http://", "https://")):
+            yield Conflict("endpoint", f"{self.endpoint!r} is not an http:// or https:// URL", "write http://host:port")
+        if self.kind == "folder":
+            if self.bucket is not None:
+                yield Conflict("bucket", f"{self.bucket!r}: a folder has no bucket", "remove it, or set kind: s3")
+            if self.url is not None and not self.url.startswith("file:///"):
+                yield Conflict(
+                    "url", f"{self.url!r} is not a file:/// URL", "write file:///absolute/folder, or remove it"
+                )
+        if self.kind == "embedded_s3" and self.url is not None:
+            yield Conflict("url", "the embedded server has no URL of yours", "remove it, or set kind: folder or s3")
+
+
+class ClusterSpec(Spec):
+    """Where the steps run, and what they may use."""
+
+    name: Name
+    """Name in messages; the file's name where the file gives none. Unit: none. Required."""
+    placement: Literal["local", "kubernetes"]
+    """Processes of this machine, or jobs of a cluster. Unit: none. Required."""
+    accelerator: Literal["cpu", "gpu"]
+    """What trains and generates. Unit: none. Required."""
+    gpus: Annotated[int, Field(ge=0)] = 0
+    """GPUs for training, all nodes together. Unit: GPUs. Default: 0."""
+    gpus_per_node: Annotated[int, Field(ge=0)] = 0
+    """GPUs of one node. Unit: GPUs. Default: 0."""
+    tensor_parallel: Count = 1
+    """GPUs that share one copy of the policy in generation. Unit: GPUs. Default: 1."""
+    store: StoreSpec
+    """Where results lie. Unit: none. Required."""
+    cpu_threads: Count = 2
+    """Threads for one process that computes. Unit: threads. Default: 2."""
+    memory_gib: Annotated[float, Field(gt=0)]
+    """Main memory that the run needs; checked before it starts. Unit: GiB. Required."""
+    disk_gib: Annotated[float, Field(gt=0)]
+    """Free disk that the run needs; checked before it starts. Unit: GiB. Required."""
+
+    def conflicts(self) -> Iterable[Conflict]:
+        if self.accelerator == "cpu":
+            if self.gpus > 0:
+                yield Conflict(
+                    "gpus", f"accelerator cpu uses none of {self.gpus} GPUs", "set gpus: 0, or accelerator: gpu"
+                )
+            elif self.tensor_parallel > 1:
+                yield Conflict("tensor_parallel", f"{self.tensor_parallel}: a CPU run has one copy", "set it to 1")
+        elif self.gpus == 0:
+            yield Conflict("gpus", "accelerator gpu needs at least one", "set gpus, or accelerator: cpu")
+        else:
+            yield from self._gpu_conflicts()
+        if self.placement == "kubernetes" and self.store.kind != "s3":
+            yield Conflict(
+                "store.kind",
+                f"{self.store.kind} lies on one machine, which the pods of a cluster do not share",
+                "use kind: s3 with endpoint and bucket",
+            )
+
+    def _gpu_conflicts(self) -> Iterable[Conflict]:
+        per_node = self.gpus_per_node
+        if per_node == 0:
+            yield Conflict(
+                "gpus_per_node", "0, but accelerator is gpu", f"set it to what one node has, such as {self.gpus}"
+            )
+        elif self.gpus > per_node and self.placement == "local":
+            yield Conflict("gpus", f"{self.gpus} GPUs, but this machine has gpus_per_node {per_node}", "lower gpus")
+        elif self.gpus > per_node and self.gpus % per_node:
+            yield Conflict(
+                "gpus",
+                f"{self.gpus} GPUs do not fill whole nodes of gpus_per_node {per_node}",
+                f"use a multiple of {per_node}, or at most {per_node}",
+            )
+        if self.tensor_parallel > self.gpus:
+            yield Conflict(
+                "tensor_parallel",
+                f"{self.tensor_parallel} is above gpus {self.gpus}",
+                f"use at most {self.gpus}, or give more GPUs",
+            )
+        elif self.gpus % self.tensor_parallel:
+            yield Conflict(
+                "tensor_parallel",
+                f"{self.tensor_parallel} does not divide gpus {self.gpus}",
+                "use a divisor of gpus",
+            )
+
+
+def _inside(url: str, bucket: str) -> bool:
+    return url == f"s3://{bucket}" or url.startswith(f"s3://{bucket}/")

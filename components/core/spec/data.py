@@ -1,0 +1,121 @@
+"""The data: prompts, the rubric the judge decides, and the gold checks it never sees."""
+
+from collections.abc import Iterable
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from components.core.spec.base import Conflict, Count, FileName, Name, Spec, Text
+
+
+class CriterionSpec(Spec):
+    """One line of the rubric."""
+
+    text: Text
+    """What the response is to do, as the judge reads it. Unit: none. Required."""
+    points: Annotated[float, Field(ge=-1000, le=1000)] = 1.0
+    """Weight; negative for a penalty that applies when the criterion is met. Unit: points. Default: 1.0."""
+    verifier: Literal["llm", "rule"] = "llm"
+    """Who decides: the judge, or code. Unit: none. Default: "llm"."""
+    tags: tuple[Text, ...] = ()
+    """Free labels, such as axis:accuracy. Unit: none. Default: []."""
+
+    def conflicts(self) -> Iterable[Conflict]:
+        if self.points == 0:
+            yield Conflict(
+                "points", "0 points decide nothing", "give a positive weight, or a negative one for a penalty"
+            )
+
+
+class GoldSpec(Spec):
+    """Rule checks behind the judge's back: what the response truly does."""
+
+    word_list: FileName
+    """Name of a list in components/score/words, without .txt; a gold response has one of its words. Unit: none. Required."""
+    min_words: Annotated[int, Field(ge=0)] = 4
+    """Shortest gold response. Unit: words. Default: 4."""
+    max_words: Count = 40
+    """Longest gold response. Unit: words. Default: 40."""
+    echo: bool = True
+    """Whether a response that parrots the criterion's wording fails. Unit: none. Default: true."""
+
+    def conflicts(self) -> Iterable[Conflict]:
+        if self.min_words > self.max_words:
+            yield Conflict(
+                "min_words",
+                f"{self.min_words} is above max_words {self.max_words}: no response could pass",
+                f"lower min_words to at most {self.max_words}",
+            )
+
+
+class DataSpec(Spec):
+    """Prompts for training and for the held-out evaluation."""
+
+    name: Name
+    """Name in the rows' data_source and in reports; the file's name where the file gives none. Unit: none. Required."""
+    kind: Literal["sentences", "jsonl"]
+    """Generated from the templates in components/data/sentences, or read from your own file. Unit: none. Required."""
+    path: Text | None = None
+    """File for kind jsonl, one JSON object a line: a path (a relative one in a YAML file starts at that file's folder)
+    or an s3:// URL. Unit: none. Default: null."""
+    sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None = None
+    """Content of ``path``; computed when the experiment is loaded, to be given for an s3:// URL. It stands for the path in
+    the identity of results. Unit: none. Default: null."""
+    train_rows: Count
+    """Prompts for training. Unit: rows. Required."""
+    heldout_rows: Count
+    """Prompts for evaluation; their templates and subjects never occur in training. Unit: rows. Required."""
+    criteria: tuple[CriterionSpec, ...] = ()
+    """The rubric of every row; for kind jsonl it may be empty when the rows bring their own. Unit: none. Default: []."""
+    gold: GoldSpec
+    """The checks that the judge never sees. Unit: none. Required."""
+    train_templates: FileName = "train_templates.txt"
+    """Templates of the training prompts, one a line. Unit: none. Default: "train_templates.txt"."""
+    heldout_templates: FileName = "heldout_templates.txt"
+    """Templates of the held-out prompts. Unit: none. Default: "heldout_templates.txt"."""
+    train_subjects: FileName = "subjects_train.txt"
+    """Subjects filled into the training templates, one a line. Unit: none. Default: "subjects_train.txt"."""
+    heldout_subjects: FileName = "subjects_heldout.txt"
+    """Subjects filled into the held-out templates. Unit: none. Default: "subjects_heldout.txt"."""
+
+    def conflicts(self) -> Iterable[Conflict]:
+        if self.kind == "jsonl" and self.path is None:
+            yield Conflict("path", "kind jsonl reads a file, and path is null", "give path, or set kind: sentences")
+        if self.kind == "sentences":
+            if self.path is not None:
+                yield Conflict(
+                    "path", f"{self.path!r} is not read by kind sentences", "remove path, or set kind: jsonl"
+                )
+            if not self.criteria:
+                yield Conflict("criteria", "there is nothing to judge", "give at least one criterion with a text")
+            if self.heldout_templates == self.train_templates:
+                yield Conflict(
+                    "heldout_templates",
+                    f"{self.heldout_templates!r} is also train_templates: the held-out rows would not be held out",
+                    "name another file",
+                )
+            if self.heldout_subjects == self.train_subjects:
+                yield Conflict(
+                    "heldout_subjects",
+                    f"{self.heldout_subjects!r} is also train_subjects: the held-out rows would not be held out",
+                    "name another file",
+                )
+        yield from _rubric_conflicts(self.criteria)
+
+
+def _rubric_conflicts(criteria: tuple[CriterionSpec, ...]) -> Iterable[Conflict]:
+    if criteria and not any(criterion.points > 0 for criterion in criteria):
+        yield Conflict(
+            "criteria", "no criterion has positive points, so no reward is defined", "give one positive points"
+        )
+    if criteria and not any(criterion.verifier == "llm" for criterion in criteria):
+        yield Conflict("criteria", "no criterion is left to the judge", "set verifier: llm on at least one")
+    texts: dict[str, int] = {}
+    for index, criterion in enumerate(criteria):
+        first = texts.setdefault(criterion.text.strip().lower(), index)
+        if first != index:
+            yield Conflict(
+                f"criteria.{index}.text",
+                f"{criterion.text!r} says the same as criterion {first}",
+                "remove one of them, or raise the points of the other",
+            )

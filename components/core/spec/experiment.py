@@ -1,0 +1,147 @@
+"""The experiment: all parts together, its JSON form, its hash and the parts of it that results depend on."""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from pydantic import ValidationError
+
+from components.core.errors import ConfigError
+from components.core.spec import checks
+from components.core.spec.base import Conflict, Label, Seed, Spec
+from components.core.spec.cluster import ClusterSpec
+from components.core.spec.data import DataSpec
+from components.core.spec.evaluation import EvaluationSpec
+from components.core.spec.judge import JudgeSpec
+from components.core.spec.policy import PolicySpec
+from components.core.spec.problems import config_error, problems_of
+from components.core.spec.reader import Map, Mark, located
+from components.core.spec.reward import RewardSpec
+from components.core.spec.training import TrainingSpec
+
+PARTS = ("policy", "judge", "reward", "data", "training", "evaluation", "cluster")
+
+
+class Experiment(Spec):
+    """One run of the pipeline, fully resolved: nothing is looked up by name any more.
+
+    The ``*_identity`` methods return the JSON-able part of the specification that decides a kind of result. They leave
+    out where things run (cluster, endpoint, ports), how patiently (timeouts, deadlines, concurrency) and what is only
+    description (family, licence), so that changing those repeats no work.
+    """
+
+    name: Label
+    """Names the folder of results and the jobs: lower-case letters, digits and hyphens, at most 40; the file's name where
+    the file gives none. Unit: none. Required."""
+    seed: Seed = 0
+    """Seed of data split, sampling and statistics. Unit: none. Default: 0."""
+    policy: PolicySpec
+    """The model that is trained: a name in configs/policies, or a mapping. Unit: none. Required."""
+    judge: JudgeSpec
+    """The model that judges: a name in configs/judges, or a mapping. Unit: none. Required."""
+    reward: RewardSpec
+    """How verdicts become a reward: a name in configs/rewards, or a mapping. Unit: none. Required."""
+    data: DataSpec
+    """Prompts, rubric and gold checks: a name in configs/datasets, or a mapping. Unit: none. Required."""
+    training: TrainingSpec
+    """GRPO's settings. Unit: none. Required."""
+    evaluation: EvaluationSpec
+    """Generation and statistics on the held-out prompts. Unit: none. Required."""
+    cluster: ClusterSpec
+    """Where everything runs: a name in configs/clusters, or a mapping. Unit: none. Required."""
+
+    def conflicts(self) -> Iterable[Conflict]:
+        return checks.conflicts_among({part: getattr(self, part) for part in PARTS})
+
+    def to_json(self) -> str:
+        """The whole experiment as canonical JSON: sorted keys, no spaces; ``from_json`` reads it back equal."""
+        return canonical_json(self.model_dump(mode="json"))
+
+    @classmethod
+    def from_json(cls, text: str) -> "Experiment":
+        """Read what ``to_json`` wrote.
+
+        Raises:
+            ConfigError: the text is no JSON, or not an experiment; every mistake is listed.
+        """
+        mark = Mark("experiment JSON")
+        try:
+            return cls.model_validate_json(text)
+        except ValidationError as error:
+            try:
+                data = located(json.loads(text), mark)
+            except ValueError:
+                data = Map({}, mark)
+            tree = data if isinstance(data, Map) else Map({}, mark)
+            raise config_error("the experiment's JSON", problems_of(error, cls, tree)) from error
+        except UnicodeError as error:
+            raise ConfigError(f"the experiment's JSON is not Unicode: {error}") from error
+
+    def digest(self) -> str:
+        """Sha256 (hex) of the canonical JSON. Paths whose content is known stand aside for the content's hash, so that a
+        moved file changes nothing."""
+        tree = self.model_dump(mode="json")
+        if self.data.sha256:
+            del tree["data"]["path"]
+        if self.policy.chat_template_text is not None:
+            del tree["policy"]["chat_template"]
+        for part in ("policy", "judge"):
+            source = tree[part]["source"]
+            if source and source.get("sha256"):
+                del source["path"]
+        return hashlib.sha256(canonical_json(tree).encode()).hexdigest()
+
+    def data_identity(self) -> dict[str, Any]:
+        """What decides the rows: they carry rubric and gold checks. A file counts by its content where it is known."""
+        tree = self.data.model_dump(mode="json", exclude={"path"} if self.data.sha256 else set())
+        return {**tree, "seed": self.seed}
+
+    def policy_identity(self) -> dict[str, Any]:
+        """What decides how the starting policy answers; see the sources' ``identity`` for local folders."""
+        known = self.policy.model_dump(mode="json", include={"dtype", "context_tokens", "system_prompt"})
+        template = self.policy.chat_template_text
+        return {
+            **known,
+            "source": self.policy.source.identity(),
+            "chat_template": self.policy.chat_template if template is None else template,
+        }
+
+    def judge_identity(self) -> dict[str, Any]:
+        """What decides a verdict, wherever and however the judge is served."""
+        known = self.judge.model_dump(mode="json", include={"name", "model_name", "context_tokens", "logprobs"})
+        return {**known, "source": self.judge.source.identity() if self.judge.source else None}
+
+    def reward_identity(self) -> dict[str, Any]:
+        """What decides a reward, given verdicts."""
+        return self.reward.model_dump(mode="json", exclude={"name"})
+
+    def training_identity(self) -> dict[str, Any]:
+        """What decides the trained weights, given policy, data, judge and reward. Checkpoint keeping is left out: it only
+        decides where a killed run goes on."""
+        left_out = {"deadline_minutes", "stall_minutes", "checkpoint_every", "keep_checkpoints"}
+        return {**self.training.model_dump(mode="json", exclude=left_out), "seed": self.seed}
+
+    def generation_identity(self) -> dict[str, Any]:
+        """What decides the held-out responses, given a model."""
+        statistics = {"bootstrap_samples", "confidence"}
+        return {**self.evaluation.model_dump(mode="json", exclude=statistics), "seed": self.seed}
+
+    def evaluation_identity(self) -> dict[str, Any]:
+        """What decides the evaluation as a whole: generation and statistics."""
+        return {**self.evaluation.model_dump(mode="json"), "seed": self.seed}
+
+    def description(self) -> dict[str, Any]:
+        """Names and remarks that decide no result but that a report prints."""
+        return {
+            "experiment": self.name,
+            "policy": self.policy.model_dump(mode="json", include={"name", "licence", "parameters"}),
+            "judge": self.judge.model_dump(mode="json", include={"name", "family", "parameters", "weak"}),
+            "reward": self.reward.name,
+            "data": self.data.name,
+        }
+
+
+def canonical_json(value: object) -> str:
+    """JSON with sorted keys and no spaces; NaN and infinities are refused (ValueError)."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)

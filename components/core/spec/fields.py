@@ -1,0 +1,76 @@
+"""Finds the model and field that a dotted key means, for suggestions and for the field's documentation."""
+
+import difflib
+import types
+import typing
+from collections.abc import Iterable, Sequence
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+Key = Sequence[str | int]
+
+
+def field_at(model: type[BaseModel], key: Key, data: object) -> FieldInfo | None:
+    """The field behind ``key``; None when a part of the key is no field. ``data`` tells which kind of a union is meant."""
+    owner: type[BaseModel] | None = model
+    field: FieldInfo | None = None
+    for part in key:
+        data = data[part] if isinstance(data, dict) and part in data else _item(data, part)
+        if isinstance(part, int):
+            continue
+        field = owner.model_fields.get(part) if owner else None
+        if field is None:
+            return None
+        owner = _model_in(field.annotation, data)
+    return field
+
+
+def model_at(model: type[BaseModel], key: Key, data: object) -> type[BaseModel] | None:
+    """The model that ``key`` leads to; None when it leads to a plain value or nowhere."""
+    owner: type[BaseModel] | None = model
+    for part in key:
+        data = data[part] if isinstance(data, dict) and part in data else _item(data, part)
+        if isinstance(part, int):
+            continue
+        field = owner.model_fields.get(part) if owner else None
+        owner = _model_in(field.annotation, data) if field else None
+    return owner
+
+
+def suggestion(wrong: str, known: Iterable[str]) -> str:
+    """ "did you mean X?", or the list of what exists."""
+    names = sorted(known)
+    close = difflib.get_close_matches(
+        wrong.lower().replace("-", "_"), names, n=1, cutoff=0.6
+    ) or difflib.get_close_matches(wrong, names, n=1, cutoff=0.6)
+    listed = ", ".join(names) if names else "none"
+    return f"did you mean {close[0]}? Known: {listed}" if close else f"known: {listed}"
+
+
+def purpose(field: FieldInfo | None) -> str:
+    """The field's documentation on one line."""
+    return " ".join((field.description or "").split()) if field else ""
+
+
+def _item(data: object, part: str | int) -> object:
+    if isinstance(data, list) and isinstance(part, int) and 0 <= part < len(data):
+        return data[part]
+    return None
+
+
+def _model_in(annotation: object, data: object) -> type[BaseModel] | None:
+    models = list(_models(annotation))
+    kind = data.get("kind") if isinstance(data, dict) else None
+    if len(models) > 1:
+        return next((model for model in models if kind in typing.get_args(model.model_fields["kind"].annotation)), None)
+    return models[0] if models else None
+
+
+def _models(annotation: object) -> Iterable[type[BaseModel]]:
+    if isinstance(annotation, type) and not isinstance(annotation, types.GenericAlias):
+        if issubclass(annotation, BaseModel):
+            yield annotation
+        return
+    for argument in typing.get_args(annotation):
+        yield from _models(argument)

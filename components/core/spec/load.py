@@ -1,0 +1,136 @@
+"""Loads an experiment: reads, composes, overrides, validates; every mistake of one load is in one error."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from components.core.errors import ConfigError
+from components.core.spec import assets
+from components.core.spec.base import Spec
+from components.core.spec.checks import conflicts_among
+from components.core.spec.compose import Composer, display
+from components.core.spec.experiment import PARTS, Experiment
+from components.core.spec.fields import suggestion
+from components.core.spec.overrides import Override, apply, parse_overrides
+from components.core.spec.problems import Problem, config_error, mark_of, problems_of, secrets_in
+from components.core.spec.reader import Map
+
+DEFAULT_CONFIGS = Path(__file__).resolve().parents[3] / "configs"
+
+
+def load_experiment(source: str | Path, overrides: Sequence[str] = (), configs: Path | None = None) -> Experiment:
+    """Load, compose and validate one experiment.
+
+    Args:
+        source: a name in ``configs/experiments``, or a path (it has a slash or ends in .yaml).
+        overrides: ``key=value`` with dotted keys and YAML values. Whole parts (``policy=tiny``) are set first, then single
+            fields in the order given.
+        configs: folder with policies/, judges/ and so on; by default the repository's.
+
+    Raises:
+        ConfigError: one or more mistakes; each with file, line, key, value and remedy.
+    """
+    composer = Composer(configs or DEFAULT_CONFIGS)
+    path = _experiment_path(composer, source)
+    parsed, wrong = parse_overrides(overrides)
+    tree = composer.file(path) if path else None
+    composer.problems.extend(wrong)
+    if tree is None or path is None:
+        raise config_error(f"experiment {source}", composer.problems)
+    if "name" not in tree:
+        tree.put("name", path.stem, tree.mark)
+    experiment = _validated(composer, tree, parsed)
+    if experiment is None or composer.problems:
+        raise config_error(f"experiment {display(path)}", composer.problems)
+    return experiment
+
+
+def _experiment_path(composer: Composer, source: str | Path) -> Path | None:
+    text = str(source)
+    if isinstance(source, Path) or "/" in text or text.endswith((".yaml", ".yml")):
+        return Path(text).expanduser()
+    path = composer.configs / "experiments" / f"{text}.yaml"
+    if path.is_file():
+        return path
+    known = [file.stem for file in (composer.configs / "experiments").glob("*.yaml")]
+    raise ConfigError(
+        f"there is no experiment {text!r}",
+        where=display(path),
+        remedy=f"{suggestion(text, known)}; or give the path of a YAML file",
+    )
+
+
+def _validated(composer: Composer, tree: Map, overrides: list[Override]) -> Experiment | None:
+    for override in overrides:
+        if len(override.key) == 1:
+            tree.put(override.key[0], override.value, override.mark)
+    composed = composer.experiment(tree)
+    for override in overrides:
+        head, *rest = override.key
+        if rest and head in composed:
+            _note(composer, apply(composed[head], override, tuple(rest)))
+        elif rest and head in ("name", "seed"):
+            problem = Problem(".".join(override.key), f"{head} has no keys", override.mark, f"write {head}=...")
+            composer.problems.append(problem)
+    parts: dict[str, Spec] = {}
+    for part, found in composed.items():
+        assets.locate(composer, part, found)
+        model = Experiment.model_fields[part].annotation
+        assert isinstance(model, type) and issubclass(model, Spec)
+        checked = _part(composer, part, model, found)
+        if checked is not None:
+            parts[part] = checked
+    _across(composer, parts, composed)
+    head_problems = _head(composer, tree)
+    if head_problems or len(parts) < len(PARTS) or composer.problems:
+        return None
+    return Experiment.model_validate({"name": tree["name"], "seed": tree.get("seed", 0), **parts})
+
+
+def _part(composer: Composer, part: str, model: type[Spec], tree: Map) -> Spec | None:
+    secret = dict(secrets_in(tree, (part,)))
+    composer.problems.extend(secret.values())
+    try:
+        found = model.model_validate_json(json.dumps(tree))
+    except ValidationError as error:
+        hidden = {problem.key for problem in secret.values()}
+        composer.problems.extend(
+            problem for problem in problems_of(error, model, tree, (part,)) if problem.key not in hidden
+        )
+        return None
+    return None if secret else found
+
+
+def _across(composer: Composer, parts: dict[str, Spec], trees: dict[str, Map]) -> None:
+    """Checks that need several parts, or files of this machine."""
+    for conflict in conflicts_among(parts):
+        part, *rest = conflict.key.split(".")
+        composer.complain(conflict.key, conflict.what, mark_of(trees[part], rest), conflict.remedy)
+    data = parts.get("data")
+    if data is not None:
+        assets.check_shipped(composer, data, trees["data"])  # type: ignore[arg-type]
+    cluster = parts.get("cluster")
+    if getattr(cluster, "placement", None) == "local":
+        for part in ("policy", "judge"):
+            if part in parts:
+                assets.check_folders(composer, part, trees[part])
+
+
+def _head(composer: Composer, tree: Map) -> bool:
+    """Validate name and seed, with the parts left out of sight."""
+    head = Map({key: tree[key] for key in ("name", "seed") if key in tree}, tree.mark, tree.marks)
+    before = len(composer.problems)
+    try:
+        Experiment.model_validate_json(json.dumps(head))
+    except ValidationError as error:
+        composer.problems.extend(
+            problem for problem in problems_of(error, Experiment, head) if problem.key in ("name", "seed")
+        )
+    return len(composer.problems) > before
+
+
+def _note(composer: Composer, problem: Problem | None) -> None:
+    if problem is not None:
+        composer.problems.append(problem)

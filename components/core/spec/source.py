@@ -1,0 +1,75 @@
+"""Where a model comes from."""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from components.core.spec.base import Seed, Spec, Text
+
+
+class HubSource(Spec):
+    """A model of the Hugging Face hub, or of a mirror that speaks its protocol."""
+
+    kind: Literal["hub"]
+    """Marks a hub model. Unit: none. Required."""
+    repo: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][-\w.]*/[A-Za-z0-9][-\w.]*$")]
+    """Repository, as owner/name. Unit: none. Required."""
+    revision: Text = "main"
+    """Branch, tag or commit; only a commit pins the weights. Unit: none. Default: "main"."""
+
+    def identity(self) -> Mapping[str, object]:
+        """What decides the weights."""
+        return self.model_dump(mode="json")
+
+
+class FolderSource(Spec):
+    """A folder in Hugging Face layout on this machine."""
+
+    kind: Literal["folder"]
+    """Marks a local folder. Unit: none. Required."""
+    path: Text
+    """The folder; a relative one in a YAML file starts at that file's folder, on the command line at the current one.
+    Unit: none. Required."""
+    sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None = None
+    """What you assert the content to be: any sha256 that you change when the weights change. It stands for the folder
+    in the identity of results, so that a moved folder is not taken for another model. Unit: none. Default: null."""
+
+    def identity(self) -> Mapping[str, object]:
+        """What decides the weights: the asserted content. Without one, the path is the only thing known, so it stands in;
+        then a moved folder counts as another model, and changed weights under an unchanged path go unseen."""
+        known = {"sha256": self.sha256} if self.sha256 else {"path": self.path}
+        return {"kind": self.kind, **known}
+
+
+class PackageSource(Spec):
+    """A GGUF file inside an installed Python package."""
+
+    kind: Literal["package"]
+    """Marks a packaged model. Unit: none. Required."""
+    package: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9]([-\w.]*[A-Za-z0-9])?$")]
+    """Name of the distribution. Unit: none. Required."""
+    version: Annotated[str, StringConstraints(pattern=r"^[0-9][-\w.+!]*$")]
+    """Exact version, in quotes where YAML would read a number. Unit: none. Required."""
+    file: Annotated[str, StringConstraints(pattern=r"\.gguf$")]
+    """Path of the GGUF inside the package. Unit: none. Required."""
+
+    def identity(self) -> Mapping[str, object]:
+        """What decides the weights."""
+        return self.model_dump(mode="json")
+
+
+class TinySource(Spec):
+    """A randomly initialised model of about 140 thousand parameters, for trying the wiring in seconds."""
+
+    kind: Literal["tiny"]
+    """Marks the wiring model. Unit: none. Required."""
+    seed: Seed = 0
+    """Seed of its random weights. Unit: none. Default: 0."""
+
+    def identity(self) -> Mapping[str, object]:
+        """What decides the weights."""
+        return self.model_dump(mode="json")
+
+
+ModelSource = Annotated[HubSource | FolderSource | PackageSource | TinySource, Field(discriminator="kind")]
