@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from components.core.errors import ContractError
+from components.score.ifeval import check_arguments
 
 REMEDY = (
     'gold is an object such as {"word_list": "animals", "min_words": 5, "max_words": 40, "echo": true, '
@@ -12,7 +13,7 @@ REMEDY = (
 )
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True)
 class GoldChecks:
     """The checks of one row.
 
@@ -65,6 +66,7 @@ class GoldChecks:
             kwargs = constraint.get("kwargs", {})
             if not isinstance(constraint["id"], str) or not isinstance(kwargs, Mapping):
                 raise wrong(f"a constraint's id is a string and its kwargs an object, got {constraint!r}")
+            check_arguments(constraint["id"], kwargs, where=where)
             pairs.append((constraint["id"], dict(kwargs)))
         return cls(word_list, low, high, echo, tuple(pairs))
 

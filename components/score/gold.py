@@ -1,0 +1,73 @@
+"""Gold: whether a response truly does what was asked, by rules that the judge never sees."""
+
+import dataclasses
+from collections.abc import Sequence
+
+from components.score.checks import GoldChecks
+from components.score.echo import Echo, find_echo
+from components.score.ifeval import follows
+from components.score.shape import shape_faults
+from components.score.text import words
+from components.score.wordlists import load_word_list
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Gold:
+    """The outcome of the checks on one response.
+
+    Attributes:
+        gold: ``keyword and not echo and length_ok``; None when the row names no check that a response could pass.
+        keyword: a word of the hidden list occurs, and every constraint is followed strictly.
+        echo: the response parrots a criterion.
+        length_ok: the number of words is within bounds and they make prose.
+        words: number of words.
+        detail: what was found, JSON-able.
+    """
+
+    gold: bool | None
+    keyword: bool
+    echo: bool
+    length_ok: bool
+    words: int
+    detail: dict[str, object]
+
+
+def check_gold(checks: GoldChecks, criteria: Sequence[str], response: str, question: str = "") -> Gold:
+    """Apply a row's hidden checks.
+
+    Args:
+        checks: the row's checks.
+        criteria: texts of the criteria with positive points.
+        response: the response.
+        question: the user's request.
+
+    Raises:
+        ConfigError: there is no such word list.
+        ContractError: a constraint is unknown or lacks an argument.
+    """
+    hits = load_word_list(checks.word_list).find(response) if checks.word_list is not None else []
+    followed = [
+        {
+            "id": name,
+            "strict": follows(name, kwargs, response),
+            "loose": follows(name, kwargs, response, loose=True),
+        }
+        for name, kwargs in checks.constraints
+    ]
+    positive = checks.word_list is not None or bool(checks.constraints)
+    keyword = positive and (checks.word_list is None or bool(hits)) and all(entry["strict"] for entry in followed)
+    echo = find_echo(criteria, response, question) if checks.echo else Echo(None)
+    faults = shape_faults(response, hits, min_words=checks.min_words, max_words=checks.max_words)
+    detail: dict[str, object] = {"keywords": sorted({hit.word for hit in hits}), "faults": faults}
+    if echo:
+        detail["echo"] = {"rule": echo.rule, "evidence": echo.evidence}
+    if checks.constraints:
+        detail["constraints"] = followed
+    return Gold(
+        gold=keyword and not echo and not faults if positive else None,
+        keyword=keyword,
+        echo=bool(echo),
+        length_ok=not faults,
+        words=len(words(response)),
+        detail=detail,
+    )
