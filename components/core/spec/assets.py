@@ -6,16 +6,11 @@ from pathlib import Path
 from components.core.spec.compose import Composer, display
 from components.core.spec.data import DataSpec
 from components.core.spec.fields import suggestion
+from components.core.spec.places import Map
 from components.core.spec.problems import mark_of
-from components.core.spec.reader import Map
 
 _COMPONENTS = Path(__file__).resolve().parents[2]
-_SHIPPED = {
-    "train_templates": ("data/sentences", ""),
-    "heldout_templates": ("data/sentences", ""),
-    "train_subjects": ("data/sentences", ""),
-    "heldout_subjects": ("data/sentences", ""),
-}
+_SENTENCES = ("train_templates", "heldout_templates", "train_subjects", "heldout_subjects")
 
 
 def locate(composer: Composer, part: str, tree: Map) -> None:
@@ -33,28 +28,28 @@ def locate(composer: Composer, part: str, tree: Map) -> None:
             )
         else:
             tree.put("chat_template_text", text, tree.marks["chat_template"])
-    if part in ("policy", "judge") and isinstance(source := tree.get("source"), Map) and source.get("kind") == "folder":
-        if isinstance(source.get("path"), str):
-            _absolute(source, "path")
+    source = tree.get("source")
+    if isinstance(source, Map) and source.get("kind") == "folder" and isinstance(source.get("path"), str):
+        _absolute(source, "path")
     if part == "data" and isinstance(location := tree.get("path"), str) and not location.startswith("s3://"):
         _fingerprint(composer, tree, _absolute(tree, "path"))
 
 
 def check_shipped(composer: Composer, data: DataSpec, tree: Map) -> None:
     """Report word lists and templates that are not there."""
-    wanted = {f"gold.word_list": (_COMPONENTS / "score" / "words", f"{data.gold.word_list}.txt")}
+    wanted: list[tuple[str, Path]] = []
+    if data.gold.word_list is not None:
+        wanted.append(("gold.word_list", _COMPONENTS / "score" / "words" / f"{data.gold.word_list}.txt"))
     if data.kind == "sentences":
-        for key, (folder, suffix) in _SHIPPED.items():
-            wanted[key] = (_COMPONENTS / folder, f"{getattr(data, key)}{suffix}")
-    for key, (folder, name) in wanted.items():
-        if folder.is_dir() and not (folder / name).is_file():
-            known = [file.stem if key == "gold.word_list" else file.name for file in folder.glob("*.txt")]
-            composer.complain(
-                f"data.{key}",
-                f"there is no file {display(folder / name)}",
-                mark_of(tree, tuple(key.split("."))),
-                suggestion(name.removesuffix(".txt") if key == "gold.word_list" else name, known),
-            )
+        wanted.extend((key, _COMPONENTS / "data" / "sentences" / getattr(data, key)) for key in _SENTENCES)
+    for key, path in wanted:
+        if path.is_file():
+            continue
+        short = key == "gold.word_list"
+        known = [file.stem if short else file.name for file in path.parent.glob("*.txt")]
+        where = mark_of(tree, tuple(key.split(".")))
+        remedy = suggestion(path.stem if short else path.name, known)
+        composer.complain(f"data.{key}", f"there is no file {display(path)}", where, remedy)
 
 
 def check_folders(composer: Composer, part: str, tree: Map) -> None:

@@ -33,7 +33,7 @@ def _evaluation_context(policy: PolicySpec, training: TrainingSpec, evaluation: 
         yield Conflict(
             "evaluation.max_response_tokens",
             f"policy.context_tokens {policy.context_tokens} is smaller than training.max_prompt_tokens "
-            f"{training.max_prompt_tokens} + evaluation.max_response_tokens {evaluation.max_response_tokens} = {needed}",
+            f"{training.max_prompt_tokens} + {evaluation.max_response_tokens} = {needed}",
             f"use at most {max(0, policy.context_tokens - training.max_prompt_tokens)}",
         )
 
@@ -104,8 +104,8 @@ def _workers(training: TrainingSpec, cluster: ClusterSpec) -> Iterable[Conflict]
     elif in_update % workers:
         yield Conflict(
             "training.mini_batch_prompts",
-            f"{training.mini_batch_prompts} x rollouts_per_prompt {training.rollouts_per_prompt} = {in_update} rollouts "
-            f"cannot be shared evenly by cluster.gpus {workers}",
+            f"{training.mini_batch_prompts} x rollouts_per_prompt {training.rollouts_per_prompt} = {in_update} "
+            f"rollouts cannot be shared evenly by cluster.gpus {workers}",
             f"make the product a multiple of {workers}",
         )
     elif (in_update // workers) % training.micro_batch:
@@ -125,13 +125,14 @@ def _memory(policy: PolicySpec, training: TrainingSpec, cluster: ClusterSpec) ->
     copy = _BYTES[policy.dtype]
     trained = 16 if training.lora is None else copy
     reference = copy if training.kl_coefficient > 0 and training.lora is None else 0
+    way = "all of them" if training.lora is None else "with LoRA"
     needed = policy.parameters * (trained + copy + reference) / _GIB
     if needed > cluster.memory_gib:
         yield Conflict(
             "policy.parameters",
             f"{policy.parameters} weights need {needed:.0f} GiB to be trained on a CPU "
-            f"(training.kl_coefficient {training.kl_coefficient}, {'all weights' if training.lora is None else 'LoRA'}), "
-            f"but cluster.memory_gib is {cluster.memory_gib}",
+            f"({way}, training.kl_coefficient {training.kl_coefficient}), more than cluster.memory_gib "
+            f"{cluster.memory_gib}",
             "choose a smaller policy, or a cluster with GPUs",
         )
 

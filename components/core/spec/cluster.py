@@ -12,10 +12,10 @@ class StoreSpec(Spec):
     """Where results lie. Credentials come from the environment, never from here."""
 
     kind: Literal["embedded_s3", "folder", "s3"]
-    """An S3 server that the command starts and stops, a folder, or an S3 that is already there. Unit: none. Required."""
+    """An S3 server that the command starts and stops, a folder, or an S3 that is there. Unit: none. Required."""
     url: Text | None = None
-    """For folder: file:///absolute/folder, null for one inside the state folder. For s3: s3://bucket/prefix, null for the
-    bucket's root. Unit: none. Default: null."""
+    """For folder: file:///absolute/folder, null for one inside the state folder. For s3: s3://bucket/prefix, null for
+    the bucket's root. Unit: none. Default: null."""
     endpoint: Text | None = None
     """URL of the S3 server, for s3 alone. Unit: none. Default: null."""
     bucket: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][-a-z0-9.]{1,61}[a-z0-9]$")] | None = None

@@ -4,8 +4,9 @@ from pathlib import Path
 
 from components.core.spec.experiment import PARTS
 from components.core.spec.fields import suggestion
+from components.core.spec.places import Map, Mark, ReadError
 from components.core.spec.problems import Problem
-from components.core.spec.reader import Map, Mark, ReadError, read_file
+from components.core.spec.reader import read_file
 from components.core.spec.secrets import shown
 
 FOLDERS = {"policy": "policies", "judge": "judges", "reward": "rewards", "data": "datasets", "cluster": "clusters"}
@@ -40,7 +41,7 @@ class Composer:
         return tree
 
     def named(self, folder: str, name: str, key: str, where: Mark) -> Map | None:
-        """The mapping in ``configs/<folder>/<name>.yaml``; a name that ends in .yaml is a path from where it was written."""
+        """The mapping in ``configs/<folder>/<name>.yaml``; one ending in .yaml is a path, from the file using it."""
         if name.endswith((".yaml", ".yml")):
             path = (where.folder or Path.cwd()) / Path(name).expanduser()
             if not path.is_file():
@@ -108,15 +109,15 @@ def merged(base: Map, over: Map) -> Map:
     result = Map(dict(base), over.mark, dict(base.marks))
     for key, value in over.items():
         former = result.get(key)
-        joins = isinstance(value, Map) and isinstance(former, Map)
-        if (
-            joins
-            and key in REPLACED
-            and value.get("kind", former["kind"] if "kind" in former else None) != former.get("kind")
-        ):
-            joins = False
-        result.put(key, merged(former, value) if joins else value, over.marks[key])
+        if isinstance(value, Map) and isinstance(former, Map) and not (key in REPLACED and _other_kind(former, value)):
+            result.put(key, merged(former, value), over.marks[key])
+        else:
+            result.put(key, value, over.marks[key])
     return result
+
+
+def _other_kind(former: Map, value: Map) -> bool:
+    return "kind" in value and value["kind"] != former.get("kind")
 
 
 def without(tree: Map, key: str) -> Map:

@@ -30,8 +30,9 @@ class CriterionSpec(Spec):
 class GoldSpec(Spec):
     """Rule checks behind the judge's back: what the response truly does."""
 
-    word_list: FileName
-    """Name of a list in components/score/words, without .txt; a gold response has one of its words. Unit: none. Required."""
+    word_list: FileName | None = None
+    """Name of a list in components/score/words, without .txt; a gold response has one of its words. Null, for kind
+    jsonl alone, asks for none. Unit: none. Default: null."""
     min_words: Annotated[int, Field(ge=0)] = 4
     """Shortest gold response. Unit: words. Default: 4."""
     max_words: Count = 40
@@ -59,14 +60,14 @@ class DataSpec(Spec):
     """File for kind jsonl, one JSON object a line: a path (a relative one in a YAML file starts at that file's folder)
     or an s3:// URL. Unit: none. Default: null."""
     sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None = None
-    """Content of ``path``; computed when the experiment is loaded, to be given for an s3:// URL. It stands for the path in
-    the identity of results. Unit: none. Default: null."""
+    """Content of ``path``; computed when the experiment is loaded, to be given for an s3:// URL. It stands for the path
+    in the identity of results. Unit: none. Default: null."""
     train_rows: Count
     """Prompts for training. Unit: rows. Required."""
     heldout_rows: Count
     """Prompts for evaluation; their templates and subjects never occur in training. Unit: rows. Required."""
     criteria: tuple[CriterionSpec, ...] = ()
-    """The rubric of every row; for kind jsonl it may be empty when the rows bring their own. Unit: none. Default: []."""
+    """The rubric of every row; with kind jsonl it may be empty when the rows bring theirs. Unit: none. Default: []."""
     gold: GoldSpec
     """The checks that the judge never sees. Unit: none. Required."""
     train_templates: FileName = "train_templates.txt"
@@ -85,6 +86,12 @@ class DataSpec(Spec):
             if self.path is not None:
                 yield Conflict(
                     "path", f"{self.path!r} is not read by kind sentences", "remove path, or set kind: jsonl"
+                )
+            if self.gold.word_list is None:
+                yield Conflict(
+                    "gold.word_list",
+                    "null: nothing would check what the judge says",
+                    "name a list in components/score/words",
                 )
             if not self.criteria:
                 yield Conflict("criteria", "there is nothing to judge", "give at least one criterion with a text")

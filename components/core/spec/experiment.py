@@ -13,14 +13,24 @@ from components.core.spec.base import Conflict, Label, Seed, Spec
 from components.core.spec.cluster import ClusterSpec
 from components.core.spec.data import DataSpec
 from components.core.spec.evaluation import EvaluationSpec
+from components.core.spec.explain import problems_of
 from components.core.spec.judge import JudgeSpec
+from components.core.spec.places import Map, Mark, located
 from components.core.spec.policy import PolicySpec
-from components.core.spec.problems import config_error, problems_of
-from components.core.spec.reader import Map, Mark, located
+from components.core.spec.problems import config_error
 from components.core.spec.reward import RewardSpec
 from components.core.spec.training import TrainingSpec
 
-PARTS = ("policy", "judge", "reward", "data", "training", "evaluation", "cluster")
+MODELS: dict[str, type[Spec]] = {
+    "policy": PolicySpec,
+    "judge": JudgeSpec,
+    "reward": RewardSpec,
+    "data": DataSpec,
+    "training": TrainingSpec,
+    "evaluation": EvaluationSpec,
+    "cluster": ClusterSpec,
+}
+PARTS = tuple(MODELS)
 
 
 class Experiment(Spec):
@@ -32,8 +42,8 @@ class Experiment(Spec):
     """
 
     name: Label
-    """Names the folder of results and the jobs: lower-case letters, digits and hyphens, at most 40; the file's name where
-    the file gives none. Unit: none. Required."""
+    """Names the folder of results and the jobs: lower-case letters, digits and hyphens, at most 40; the file's name
+    where the file gives none. Unit: none. Required."""
     seed: Seed = 0
     """Seed of data split, sampling and statistics. Unit: none. Default: 0."""
     policy: PolicySpec
@@ -79,8 +89,8 @@ class Experiment(Spec):
             raise ConfigError(f"the experiment's JSON is not Unicode: {error}") from error
 
     def digest(self) -> str:
-        """Sha256 (hex) of the canonical JSON. Paths whose content is known stand aside for the content's hash, so that a
-        moved file changes nothing."""
+        """Sha256 (hex) of the canonical JSON. Paths whose content is known stand aside for the content's hash, so that
+        a moved file changes nothing."""
         tree = self.model_dump(mode="json")
         if self.data.sha256:
             del tree["data"]["path"]
@@ -117,8 +127,8 @@ class Experiment(Spec):
         return self.reward.model_dump(mode="json", exclude={"name"})
 
     def training_identity(self) -> dict[str, Any]:
-        """What decides the trained weights, given policy, data, judge and reward. Checkpoint keeping is left out: it only
-        decides where a killed run goes on."""
+        """What decides the trained weights, given policy, data, judge and reward. Checkpoint keeping is left out: it
+        only decides where a killed run goes on."""
         left_out = {"deadline_minutes", "stall_minutes", "checkpoint_every", "keep_checkpoints"}
         return {**self.training.model_dump(mode="json", exclude=left_out), "seed": self.seed}
 

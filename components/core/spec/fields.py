@@ -12,7 +12,7 @@ Key = Sequence[str | int]
 
 
 def field_at(model: type[BaseModel], key: Key, data: object) -> FieldInfo | None:
-    """The field behind ``key``; None when a part of the key is no field. ``data`` tells which kind of a union is meant."""
+    """The field behind ``key``, None when it is none; ``data`` tells which kind of a union is meant."""
     owner: type[BaseModel] | None = model
     field: FieldInfo | None = None
     for part in key:
@@ -41,9 +41,8 @@ def model_at(model: type[BaseModel], key: Key, data: object) -> type[BaseModel] 
 def suggestion(wrong: str, known: Iterable[str]) -> str:
     """ "did you mean X?", or the list of what exists."""
     names = sorted(known)
-    close = difflib.get_close_matches(
-        wrong.lower().replace("-", "_"), names, n=1, cutoff=0.6
-    ) or difflib.get_close_matches(wrong, names, n=1, cutoff=0.6)
+    tried = (wrong, wrong.lower().replace("-", "_"), wrong.lower().replace("_", "-"))
+    close = [match for form in tried for match in difflib.get_close_matches(form, names, n=1, cutoff=0.6)]
     listed = ", ".join(names) if names else "none"
     return f"did you mean {close[0]}? Known: {listed}" if close else f"known: {listed}"
 

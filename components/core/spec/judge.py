@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from components.core.spec.base import Conflict, Count, Label, Spec, Text, Tokens
+from components.core.spec.base import Conflict, Label, Spec, Text, Tokens
 from components.core.spec.source import ModelSource
 
 
@@ -23,7 +23,7 @@ class JudgeSpec(Spec):
     source: ModelSource | None = None
     """Where the weights come from; null only when somebody else serves them. Unit: none. Default: null."""
     serving: Literal["embedded", "vllm", "kserve", "external"]
-    """Who serves it: our small CPU server, a local vLLM, a KServe InferenceService, or somebody else. Unit: none. Required."""
+    """Who serves it: our CPU server, a local vLLM, a KServe InferenceService or somebody else. Unit: none. Required."""
     endpoint: Text | None = None
     """Base URL without /v1, for serving external alone; the others are found by name. Unit: none. Default: null."""
     api_key_env: Annotated[str, StringConstraints(pattern=r"^[A-Z_][A-Z0-9_]*$")] | None = None

@@ -10,12 +10,16 @@ from components.core.errors import ConfigError
 from components.core.spec import assets
 from components.core.spec.base import Spec
 from components.core.spec.checks import conflicts_among
+from components.core.spec.cluster import ClusterSpec
 from components.core.spec.compose import Composer, display
-from components.core.spec.experiment import PARTS, Experiment
+from components.core.spec.data import DataSpec
+from components.core.spec.experiment import MODELS, PARTS, Experiment
+from components.core.spec.explain import problems_of
 from components.core.spec.fields import suggestion
 from components.core.spec.overrides import Override, apply, parse_overrides
-from components.core.spec.problems import Problem, config_error, mark_of, problems_of, secrets_in
-from components.core.spec.reader import Map
+from components.core.spec.places import Map
+from components.core.spec.problems import Problem, config_error, mark_of
+from components.core.spec.secret_scan import secrets_in
 
 DEFAULT_CONFIGS = Path(__file__).resolve().parents[3] / "configs"
 
@@ -25,8 +29,8 @@ def load_experiment(source: str | Path, overrides: Sequence[str] = (), configs: 
 
     Args:
         source: a name in ``configs/experiments``, or a path (it has a slash or ends in .yaml).
-        overrides: ``key=value`` with dotted keys and YAML values. Whole parts (``policy=tiny``) are set first, then single
-            fields in the order given.
+        overrides: ``key=value`` with dotted keys and YAML values. Whole parts (``policy=tiny``) are set first, then
+            single fields in the order given.
         configs: folder with policies/, judges/ and so on; by default the repository's.
 
     Raises:
@@ -77,9 +81,7 @@ def _validated(composer: Composer, tree: Map, overrides: list[Override]) -> Expe
     parts: dict[str, Spec] = {}
     for part, found in composed.items():
         assets.locate(composer, part, found)
-        model = Experiment.model_fields[part].annotation
-        assert isinstance(model, type) and issubclass(model, Spec)
-        checked = _part(composer, part, model, found)
+        checked = _part(composer, part, MODELS[part], found)
         if checked is not None:
             parts[part] = checked
     _across(composer, parts, composed)
@@ -108,11 +110,9 @@ def _across(composer: Composer, parts: dict[str, Spec], trees: dict[str, Map]) -
     for conflict in conflicts_among(parts):
         part, *rest = conflict.key.split(".")
         composer.complain(conflict.key, conflict.what, mark_of(trees[part], rest), conflict.remedy)
-    data = parts.get("data")
-    if data is not None:
-        assets.check_shipped(composer, data, trees["data"])  # type: ignore[arg-type]
-    cluster = parts.get("cluster")
-    if getattr(cluster, "placement", None) == "local":
+    if isinstance(data := parts.get("data"), DataSpec):
+        assets.check_shipped(composer, data, trees["data"])
+    if isinstance(cluster := parts.get("cluster"), ClusterSpec) and cluster.placement == "local":
         for part in ("policy", "judge"):
             if part in parts:
                 assets.check_folders(composer, part, trees[part])

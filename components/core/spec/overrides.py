@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from components.core.spec.compose import REPLACED
-from components.core.spec.fields import suggestion
 from components.core.spec.experiment import PARTS
+from components.core.spec.fields import suggestion
+from components.core.spec.places import Map, Mark, ReadError, Seq
 from components.core.spec.problems import Problem
-from components.core.spec.reader import Map, Mark, ReadError, Seq, read_text
+from components.core.spec.reader import read_text
 from components.core.spec.secrets import shown
 
 
@@ -57,7 +58,7 @@ def parse_overrides(texts: Sequence[str]) -> tuple[list[Override], list[Problem]
 
 
 def apply(tree: Map, override: Override, key: tuple[str, ...]) -> Problem | None:
-    """Lay one override over ``tree`` at ``key``; mappings on the way are made, so that validation can name unknown keys."""
+    """Lay one override over ``tree`` at ``key``; missing mappings are made, so that validation names unknown keys."""
     current: Map | Seq = tree
     dotted = ".".join(override.key)
     for index, part in enumerate(key):

@@ -22,8 +22,8 @@ class PolicySpec(Spec):
     system_prompt: Text | None = None
     """System message before every prompt; null sends none. Unit: none. Default: null."""
     chat_template: Text | None = None
-    """Jinja file that replaces the model's own chat template; a relative path in a YAML file starts at that file's folder.
-    Unit: none. Default: null."""
+    """Jinja file that replaces the model's own chat template; a relative path in a YAML file starts at that file's
+    folder. Unit: none. Default: null."""
     chat_template_text: str | None = None
     """Content of ``chat_template``. Read when the experiment is loaded, so that the experiment carries it to machines
     that lack the file; not to be written by hand. Unit: none. Default: null."""

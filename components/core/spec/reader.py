@@ -1,98 +1,19 @@
-"""YAML that remembers where everything stood, and reads scalars by YAML 1.2's core schema.
-
-PyYAML follows YAML 1.1, where ``1e-5`` is text, ``010`` is eight, ``on`` is true and ``1:30`` is ninety.
-"""
+"""Reads YAML into values that remember where they stood; duplicate keys, tags and odd keys are errors."""
 
 import dataclasses
-import re
 from pathlib import Path
-from typing import Any
 
 import yaml
+
+from components.core.spec.places import Map, Mark, ReadError, Seq
+from components.core.spec.yaml_core import CoreLoader
 
 MAX_DEPTH = 40
 MAX_NODES = 100_000
 
 
-@dataclasses.dataclass(frozen=True)
-class Mark:
-    """Where a value was written.
-
-    Attributes:
-        file: the file as shown to the user, or "command line ...".
-        line: from 1; None where there are no lines.
-        folder: start of relative paths that are written there.
-    """
-
-    file: str
-    line: int | None = None
-    folder: Path | None = None
-
-    def __str__(self) -> str:
-        return self.file if self.line is None else f"{self.file}:{self.line}"
-
-
-class Map(dict[str, Any]):
-    """A mapping that knows where it and each of its keys stood."""
-
-    def __init__(self, data: dict[str, Any], mark: Mark, marks: dict[str, Mark] | None = None) -> None:
-        super().__init__(data)
-        self.mark = mark
-        self.marks = marks or {}
-
-    def put(self, key: str, value: object, mark: Mark) -> None:
-        self[key] = value
-        self.marks[key] = mark
-
-
-class Seq(list[Any]):
-    """A list that knows where each item stood."""
-
-    def __init__(self, data: list[Any], marks: list[Mark]) -> None:
-        super().__init__(data)
-        self.marks = marks
-
-
-class ReadError(Exception):
-    """A file that cannot be read as configuration."""
-
-    def __init__(self, what: str, mark: Mark, remedy: str = "", key: str = "") -> None:
-        super().__init__(what)
-        self.what, self.mark, self.remedy, self.key = what, mark, remedy, key
-
-
-class CoreLoader(yaml.SafeLoader):
-    """SafeLoader with the core schema's implicit types."""
-
-    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012
-
-
-class CoreDumper(yaml.SafeDumper):
-    """SafeDumper that quotes what CoreLoader would not read back as text, and knows no aliases."""
-
-    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012
-
-    def ignore_aliases(self, data: object) -> bool:
-        return True
-
-
-_TYPES: tuple[tuple[str, str, list[str | None]], ...] = (
-    ("null", r"^(?:~|null|Null|NULL|)$", ["~", "n", "N", "", None]),
-    ("bool", r"^(?:true|True|TRUE|false|False|FALSE)$", list("tTfF")),
-    ("int", r"^(?:[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+)$", list("-+0123456789")),
-    (
-        "float",
-        r"^(?:[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$",
-        list("-+.0123456789"),
-    ),
-)
-for _name, _pattern, _first in _TYPES:
-    for _class in (CoreLoader, CoreDumper):
-        _class.add_implicit_resolver(f"tag:yaml.org,2002:{_name}", re.compile(_pattern), _first)  # type: ignore[no-untyped-call]
-
-
 def read_text(text: str, mark: Mark, *, lines: bool = True) -> object:
-    """Parse one YAML document into Map, Seq and scalars; ``lines`` says whether line numbers mean something to the user.
+    """Parse one YAML document into Map, Seq and scalars; ``lines``: whether line numbers mean something to the user.
 
     Raises:
         ReadError: not YAML, duplicate keys, keys that are not text, tags, or too deep or too big.
@@ -102,7 +23,7 @@ def read_text(text: str, mark: Mark, *, lines: bool = True) -> object:
         try:
             node = loader.get_single_node()
         finally:
-            loader.dispose()  # type: ignore[no-untyped-call]
+            loader.dispose()
     except yaml.MarkedYAMLError as error:
         place = error.problem_mark or error.context_mark
         where = dataclasses.replace(mark, line=place.line + 1) if place and lines else mark
@@ -129,15 +50,6 @@ def read_file(path: Path, shown: str) -> object:
             f"cannot be read: {error.strerror}", mark, "check that it is a file that you may read"
         ) from error
     return read_text(text, mark)
-
-
-def located(value: object, mark: Mark) -> object:
-    """Plain JSON data as Map and Seq, all at one place."""
-    if isinstance(value, dict):
-        return Map({key: located(item, mark) for key, item in value.items()}, mark, dict.fromkeys(value, mark))
-    if isinstance(value, list):
-        return Seq([located(item, mark) for item in value], [mark] * len(value))
-    return value
 
 
 class _Builder:

@@ -35,4 +35,5 @@ class RewardSpec(Spec):
     """Share of abstained samples in one step above which training stops instead of going on without a judge.
     Unit: fraction. Default: 0.2."""
     prompts: RewardPrompts = RewardPrompts()
-    """Names of the prompt templates. Unit: none. Default: {"conditioned": "conditioned", "unconditioned": "unconditioned"}."""
+    """Names of the prompt templates. Unit: none.
+    Default: {"conditioned": "conditioned", "unconditioned": "unconditioned"}."""

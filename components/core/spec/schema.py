@@ -5,15 +5,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from components.core.spec.cluster import ClusterSpec
 from components.core.spec.compose import FOLDERS
-from components.core.spec.data import DataSpec
-from components.core.spec.experiment import Experiment
-from components.core.spec.judge import JudgeSpec
-from components.core.spec.policy import PolicySpec
-from components.core.spec.reward import RewardSpec
-
-_MODELS = {"policy": PolicySpec, "judge": JudgeSpec, "reward": RewardSpec, "data": DataSpec, "cluster": ClusterSpec}
+from components.core.spec.experiment import MODELS, Experiment
 
 
 def export_schemas(folder: Path) -> list[Path]:
@@ -23,7 +16,7 @@ def export_schemas(folder: Path) -> list[Path]:
     mapping, or a mapping with ``use`` that needs only what it changes.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    schemas = {part: _file_schema(model.model_json_schema()) for part, model in _MODELS.items()}
+    schemas = {part: _file_schema(MODELS[part].model_json_schema()) for part in FOLDERS}
     schemas["experiment"] = _experiment_schema()
     written = []
     for name, schema in schemas.items():

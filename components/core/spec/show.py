@@ -7,7 +7,7 @@ import yaml
 
 from components.core.spec.experiment import Experiment
 from components.core.spec.load import load_experiment
-from components.core.spec.reader import CoreDumper
+from components.core.spec.yaml_core import CoreDumper
 
 
 def show(experiment: str | Path, overrides: Sequence[str] = (), configs: Path | None = None) -> str:

@@ -36,8 +36,8 @@ class FolderSource(Spec):
     in the identity of results, so that a moved folder is not taken for another model. Unit: none. Default: null."""
 
     def identity(self) -> Mapping[str, object]:
-        """What decides the weights: the asserted content. Without one, the path is the only thing known, so it stands in;
-        then a moved folder counts as another model, and changed weights under an unchanged path go unseen."""
+        """What decides the weights: the asserted content. Without one the path is all that is known and stands in; then
+        a moved folder counts as another model, and changed weights under an unchanged path go unseen."""
         known = {"sha256": self.sha256} if self.sha256 else {"path": self.path}
         return {"kind": self.kind, **known}
 

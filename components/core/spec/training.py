@@ -51,7 +51,7 @@ class TrainingSpec(Spec):
     mini_batch_prompts: Count
     """Prompts in one optimiser update; divides prompts_per_step. Unit: prompts. Required."""
     micro_batch: Count
-    """Responses in one forward and backward pass on one worker; only memory depends on it. Unit: responses. Required."""
+    """Responses in one forward and backward pass of a worker; only memory depends on it. Unit: responses. Required."""
     lora: LoraSpec | None = None
     """Low-rank adapters; null trains all weights. Unit: none. Default: null."""
     checkpoint_every: Count = 10
@@ -59,7 +59,7 @@ class TrainingSpec(Spec):
     keep_checkpoints: Count = 1
     """Checkpoints kept on disk, newest first. Unit: checkpoints. Default: 1."""
     deadline_minutes: Annotated[float, Field(gt=0)] = 1440.0
-    """Longest time for the training step; then it ends with an error and can be resumed. Unit: minutes. Default: 1440.0."""
+    """Longest time for the training step; then it fails, and can be resumed. Unit: minutes. Default: 1440.0."""
     stall_minutes: Annotated[float, Field(gt=0)] = 30.0
     """Longest time without a heartbeat before the trainer counts as hung and is ended. Unit: minutes. Default: 30.0."""
 
