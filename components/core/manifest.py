@@ -130,18 +130,30 @@ def content_sha256(files: Iterable[FileEntry]) -> str:
     return digest.hexdigest()
 
 
-def scan_folder(folder: Path) -> tuple[FileEntry, ...]:
-    """Hash every file below ``folder`` except its own manifest, sorted by path. Links to files count as files.
+def list_files(folder: Path) -> list[str]:
+    """Paths of every file below ``folder`` except its own manifest, sorted. Links to files count as files.
 
     Raises:
-        ContractError: there is something that is neither a file nor a folder.
+        ContractError: there is something that is neither a file nor a real folder.
     """
-    entries = []
-    for path in sorted(folder.rglob("*")):
+    names = []
+    for path in folder.rglob("*"):
         name = path.relative_to(folder).as_posix()
         if name == MANIFEST_NAME or (path.is_dir() and not path.is_symlink()):
             continue
         if not path.is_file():
             raise ContractError("neither a file nor a real folder, so it cannot be published", where=str(path))
-        entries.append(FileEntry(path=name, size=path.stat().st_size, sha256=sha256_file(path)))
-    return tuple(sorted(entries, key=lambda entry: entry.path))
+        names.append(name)
+    return sorted(names)
+
+
+def scan_folder(folder: Path) -> tuple[FileEntry, ...]:
+    """Hash every file below ``folder`` except its own manifest, sorted by path.
+
+    Raises:
+        ContractError: there is something that is neither a file nor a real folder.
+    """
+    return tuple(
+        FileEntry(path=name, size=(folder / name).stat().st_size, sha256=sha256_file(folder / name))
+        for name in list_files(folder)
+    )

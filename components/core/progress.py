@@ -61,7 +61,7 @@ class Progress:
         self._lock = threading.RLock()
         self.begin(total, unit, done=done)
 
-    def begin(self, total: int | None, unit: str = "", *, done: int = 0) -> Self:
+    def begin(self, total: int | None, unit: str = "", *, done: int = 0, note: str = "") -> Self:
         """Start counting afresh under the same label: a step's next timed phase."""
         with self._lock:
             self.total = total
@@ -70,7 +70,7 @@ class Progress:
             self._began = self._clock()
             self._printed_at: float | None = None
             self._printed_done: int | None = None
-            self._note = ""
+            self._note = note
             self._samples: deque[tuple[float, int]] = deque([(self._began, done)])
         return self
 

@@ -53,7 +53,8 @@ class ProcessId:
         """Whether it still runs; a zombie does not."""
         try:
             process = psutil.Process(self.pid)
-            return abs(process.create_time() - self.start) <= _TOLERANCE and process.status() != psutil.STATUS_ZOMBIE
+            same = abs(float(process.create_time()) - self.start) <= _TOLERANCE
+            return same and str(process.status()) != psutil.STATUS_ZOMBIE
         except psutil.NoSuchProcess:
             return False
 

@@ -9,7 +9,7 @@ from components.core.errors import GavelError
 from components.core.manifest import Scalar
 from components.core.step.execute import execute
 from components.core.step.model import Published, Step
-from components.core.store.base import join_url
+from components.core.store.keys import join_url
 
 _FOLDER = "folder"
 

@@ -10,8 +10,8 @@ from components.core.manifest import Manifest, sha256_file
 from components.core.progress import Progress
 from components.core.step.model import Published
 from components.core.store import Store
-from components.core.store.base import corrupt, split_uri
-from components.core.store.keys import check_key, join
+from components.core.store.keys import check_key, join, split_uri
+from components.core.store.transfer import corrupt
 
 RESULT_NAME = "result.json"
 SHORT = 12
@@ -93,7 +93,7 @@ class Source:
                 raise StorageError("a published file is missing", where=str(path))
             found = sha256_file(path)
             if found != entry.sha256:
-                raise corrupt(str(path), entry.sha256, found)
+                raise corrupt(str(path), entry, found)
         return local
 
 

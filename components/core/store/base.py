@@ -1,14 +1,17 @@
 """The store's interface, and what it does the same way over every back end."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from components.core.errors import StorageError
+from components.core.errors import ContractError, StorageError
 from components.core.manifest import MANIFEST_NAME, FileEntry, Manifest
 from components.core.progress import Progress
-from components.core.store.keys import join
+from components.core.store.disk import atomic, require_space
+from components.core.store.keys import check_key, join, join_url
+from components.core.store.transfer import Transfer, matches, move, outgoing_manifest, total_size
 
 if TYPE_CHECKING:
     import pyarrow.fs
@@ -20,16 +23,6 @@ class Entry:
 
     key: str
     size: int
-
-
-@dataclass(frozen=True)
-class Transfer:
-    """What an upload or a download moved, and what was there already."""
-
-    sent_files: int
-    sent_bytes: int
-    kept_files: int
-    kept_bytes: int
 
 
 class Store(ABC):
@@ -45,8 +38,8 @@ class Store(ABC):
     def open(url: str, *, create_bucket: bool = False) -> "Store":
         """A store at ``file:///absolute/folder`` or ``s3://bucket/prefix``.
 
-        S3 reads GAVEL_S3_ENDPOINT, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION. The bucket must exist
-        unless ``create_bucket`` is set, which only the embedded store does.
+        S3 reads GAVEL_S3_ENDPOINT, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION, and asks the server at
+        once. The bucket must exist unless ``create_bucket`` is set, which only the embedded store does.
         """
         if url.startswith(("file:", "/")):
             from components.core.store.files import FileStore
@@ -73,7 +66,7 @@ class Store(ABC):
         """Write or replace an object; a reader sees the old or the new one, never a part."""
 
     @abstractmethod
-    def list(self, prefix: str = "") -> "list[Entry]":
+    def list(self, prefix: str = "") -> list[Entry]:
         """Every object below the folder ``prefix``, sorted by key."""
 
     @abstractmethod
@@ -81,23 +74,20 @@ class Store(ABC):
         """Remove the object ``prefix`` and everything below it; nothing there is no error."""
 
     @abstractmethod
-    def upload(self, folder: Path, prefix: str, progress: Progress | None = None) -> Transfer:
-        """Publish a folder: its files first, in parallel, its manifest last.
-
-        A file that is there already with the right size and hash is not sent again, so that an interrupted upload
-        goes on. Without a ``manifest.json`` in the folder a bare one is made.
-        """
-
-    @abstractmethod
-    def download(self, prefix: str, folder: Path, progress: Progress | None = None) -> Transfer:
-        """Fetch a published folder, in parallel, and verify each file against the manifest.
-
-        What ``folder`` already holds with the right hash is kept, and an interrupted download goes on.
-        """
-
-    @abstractmethod
     def arrow(self) -> "tuple[pyarrow.fs.FileSystem, str]":
         """A pyarrow file system and the store's path in it, to read parts of parquet files in place."""
+
+    @abstractmethod
+    def _holds(self, key: str, entry: FileEntry) -> bool:
+        """Whether the object has the entry's size and hash."""
+
+    @abstractmethod
+    def _send(self, source: Path, entry: FileEntry, key: str, progress: Progress) -> None:
+        """Write one file as an object, completely or not at all."""
+
+    @abstractmethod
+    def _fetch(self, key: str, entry: FileEntry, target: Path, progress: Progress) -> None:
+        """Write one object as a file, completely and with the right hash or not at all."""
 
     def uri(self, key: str) -> str:
         """The full URL of a key."""
@@ -106,6 +96,45 @@ class Store(ABC):
     def local_path(self, key: str) -> Path | None:
         """Where an object or folder lies on this machine, if it does."""
         return None
+
+    def upload(self, folder: Path, prefix: str, progress: Progress | None = None) -> Transfer:
+        """Publish a folder: its files first, in parallel, its manifest last.
+
+        A file that is there already with the right size and hash is not sent again, so that an interrupted upload
+        goes on. Without a ``manifest.json`` in the folder a bare one is made.
+        """
+        manifest = outgoing_manifest(folder)
+        prefix = check_key(prefix, folder=True)
+        self._withdraw(prefix, manifest)
+        present = {entry.key: entry.size for entry in self.list(prefix)}
+
+        def held(entry: FileEntry) -> bool:
+            key = join(prefix, check_key(entry.path))
+            return present.get(key) == entry.size and self._holds(key, entry)
+
+        def carry(entry: FileEntry, meter: Progress) -> None:
+            self._send(folder / entry.path, entry, join(prefix, entry.path), meter)
+
+        transfer = move(manifest.files, held, carry, progress, "publishing")
+        self.write_bytes(join(prefix, MANIFEST_NAME), manifest.to_bytes())
+        return transfer
+
+    def download(self, prefix: str, folder: Path, progress: Progress | None = None) -> Transfer:
+        """Fetch a published folder, in parallel, and verify each file against the manifest.
+
+        What ``folder`` already holds with the right hash is kept, and an interrupted download goes on.
+        """
+        manifest = self.manifest(prefix)
+        kept = {entry for entry in manifest.files if matches(folder / check_key(entry.path), entry)}
+        require_space(folder, total_size(manifest.files) - total_size(kept))
+
+        def carry(entry: FileEntry, meter: Progress) -> None:
+            self._fetch(join(prefix, entry.path), entry, folder / entry.path, meter)
+
+        transfer = move(manifest.files, kept.__contains__, carry, progress, "fetching")
+        with atomic(folder / MANIFEST_NAME, 0) as stream:
+            stream.write(manifest.to_bytes())
+        return transfer
 
     def manifest(self, prefix: str) -> Manifest:
         """The manifest of a published folder.
@@ -117,42 +146,23 @@ class Store(ABC):
         key = join(prefix, MANIFEST_NAME)
         return Manifest.from_bytes(self.read_bytes(key), self.uri(key))
 
-    def complete(self, prefix: str, files: "tuple[FileEntry, ...]") -> bool:
+    def complete(self, prefix: str, files: Sequence[FileEntry]) -> bool:
         """Whether every file is there with its size."""
         sizes = {entry.key: entry.size for entry in self.list(prefix)}
         return all(sizes.get(join(prefix, entry.path)) == entry.size for entry in files)
 
+    def _withdraw(self, prefix: str, manifest: Manifest) -> None:
+        """Take back another content published under the same prefix: from now on it is incomplete."""
+        key = join(prefix, MANIFEST_NAME)
+        if not self.exists(key):
+            return
+        try:
+            same = self.manifest(prefix).files == manifest.files
+        except ContractError:
+            same = False
+        if not same:
+            self._remove(key)
 
-def join_url(url: str, key: str) -> str:
-    """A URL with a key below it."""
-    return f"{url.rstrip('/')}/{key.strip('/')}" if key.strip("/") else url.rstrip("/")
-
-
-def split_uri(uri: str) -> tuple[str, str]:
-    """A published folder's URI as the URL of the store that holds it and the last part as key."""
-    head, _, tail = uri.rstrip("/").rpartition("/")
-    return head, tail
-
-
-def checked_manifest(folder: Path) -> Manifest:
-    """The manifest for a folder that is about to be published, made or verified against what lies there."""
-    from components.core.manifest import scan_folder
-
-    if not folder.is_dir():
-        raise StorageError("no such folder to publish", where=str(folder))
-    found = scan_folder(folder)
-    if not (folder / MANIFEST_NAME).exists():
-        return Manifest(files=found)
-    manifest = Manifest.read(folder)
-    if manifest.files != found:
-        raise StorageError("the folder changed after its manifest was written", where=str(folder))
-    return manifest
-
-
-def corrupt(where: str, expected: str, found: str) -> StorageError:
-    """The error for a file whose content is not what the manifest says."""
-    return StorageError(
-        f"corrupted file: its sha256 is {found[:12]}…, the manifest says {expected[:12]}…",
-        where=where,
-        remedy="delete the folder that holds it; the step that made it then runs again",
-    )
+    @abstractmethod
+    def _remove(self, key: str) -> None:
+        """Remove one object, if it is there."""

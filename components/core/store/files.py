@@ -1,20 +1,18 @@
 """A store in a local folder."""
 
+import hashlib
 import shutil
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import BinaryIO
 
 import pyarrow.fs
 
-from components.core.manifest import MANIFEST_NAME, FileEntry, sha256_file
+from components.core.manifest import MANIFEST_NAME, FileEntry
 from components.core.progress import Progress
-from components.core.store.base import Entry, Store, Transfer, checked_manifest, corrupt
+from components.core.store.base import Entry, Store
 from components.core.store.disk import TEMPORARY, atomic, require_space, translated
 from components.core.store.keys import check_key, join, split_file_url
+from components.core.store.transfer import Transfer, corrupt, matches, outgoing_manifest
 
-_WORKERS = 4
 _BLOCK = 4 << 20
 
 
@@ -60,24 +58,12 @@ class FileStore(Store):
                 path.unlink(missing_ok=True)
 
     def upload(self, folder: Path, prefix: str, progress: Progress | None = None) -> Transfer:
-        manifest = checked_manifest(folder)
-        target = self.root / check_key(prefix, folder=True)
-        missing = [entry for entry in manifest.files if not _holds(target / entry.path, entry)]
-        size = sum(entry.size for entry in missing)
-        require_space(target, size)
-        self._copy_all(folder, target, missing, progress)
-        self.write_bytes(join(prefix, MANIFEST_NAME), manifest.to_bytes())
-        return _transfer(manifest.files, missing)
-
-    def download(self, prefix: str, folder: Path, progress: Progress | None = None) -> Transfer:
-        manifest = self.manifest(prefix)
-        source = self.root / check_key(prefix, folder=True)
-        missing = [entry for entry in manifest.files if not _holds(folder / entry.path, entry)]
-        require_space(folder, sum(entry.size for entry in missing))
-        self._copy_all(source, folder, missing, progress)
-        with atomic(folder / MANIFEST_NAME, 0) as stream:
-            stream.write(manifest.to_bytes())
-        return _transfer(manifest.files, missing)
+        """As for every store; what is lacking on the disk is said before anything is written."""
+        files = outgoing_manifest(folder).files
+        present = {entry.key: entry.size for entry in self.list(prefix)}
+        lacking = [entry.size for entry in files if present.get(join(prefix, entry.path)) != entry.size]
+        require_space(self.root, sum(lacking))
+        return super().upload(folder, prefix, progress)
 
     def arrow(self) -> tuple[pyarrow.fs.FileSystem, str]:
         return pyarrow.fs.LocalFileSystem(), str(self.root)
@@ -88,35 +74,29 @@ class FileStore(Store):
     def _path(self, key: str) -> Path:
         return self.root / check_key(key)
 
-    @staticmethod
-    def _copy_all(source: Path, target: Path, entries: Sequence[FileEntry], progress: Progress | None) -> None:
-        if progress and entries:
-            progress.begin(sum(entry.size for entry in entries), "B")
-        with ThreadPoolExecutor(_WORKERS) as pool:
-            for job in [pool.submit(_copy, source / e.path, target / e.path, e, progress) for e in entries]:
-                job.result()
+    def _holds(self, key: str, entry: FileEntry) -> bool:
+        with translated(self._path(key)):
+            return matches(self._path(key), entry)
+
+    def _send(self, source: Path, entry: FileEntry, key: str, progress: Progress) -> None:
+        _copy(source, self._path(key), entry, progress)
+
+    def _fetch(self, key: str, entry: FileEntry, target: Path, progress: Progress) -> None:
+        _copy(self._path(key), target, entry, progress)
+
+    def _remove(self, key: str) -> None:
+        with translated(self._path(key)):
+            self._path(key).unlink(missing_ok=True)
 
 
-def _transfer(files: tuple[FileEntry, ...], sent: list[FileEntry]) -> Transfer:
-    sent_bytes = sum(entry.size for entry in sent)
-    return Transfer(len(sent), sent_bytes, len(files) - len(sent), sum(entry.size for entry in files) - sent_bytes)
-
-
-def _holds(path: Path, entry: FileEntry) -> bool:
-    return path.is_file() and path.stat().st_size == entry.size and sha256_file(path) == entry.sha256
-
-
-def _copy(source: Path, target: Path, entry: FileEntry, progress: Progress | None) -> None:
-    import hashlib
-
+def _copy(source: Path, target: Path, entry: FileEntry, progress: Progress) -> None:
     digest = hashlib.sha256()
     with translated(source):
-        opened: BinaryIO = source.open("rb")
-    with opened as reader, atomic(target, entry.size) as writer:
+        reader = source.open("rb")
+    with reader, atomic(target, entry.size) as writer:
         while block := reader.read(_BLOCK):
             digest.update(block)
             writer.write(block)
-            if progress:
-                progress.advance(len(block))
+            progress.advance(len(block))
         if digest.hexdigest() != entry.sha256:
-            raise corrupt(str(source), entry.sha256, digest.hexdigest())
+            raise corrupt(str(source), entry, digest.hexdigest())

@@ -47,3 +47,14 @@ def split_s3_url(url: str) -> tuple[str, str]:
             remedy="write s3://BUCKET/PREFIX; a bucket has 3 to 63 lower-case letters, digits, dots or hyphens",
         )
     return parts.netloc, check_key(parts.path.strip("/"), folder=True)
+
+
+def join_url(url: str, key: str) -> str:
+    """A URL with a key below it."""
+    return f"{url.rstrip('/')}/{key.strip('/')}" if key.strip("/") else url.rstrip("/")
+
+
+def split_uri(uri: str) -> tuple[str, str]:
+    """A published folder's URI as the URL of the store that holds it and the last part as key."""
+    head, _, tail = uri.rstrip("/").rpartition("/")
+    return head, tail

@@ -1,0 +1,112 @@
+"""Connecting to S3 with the settings of the environment, within bounded time."""
+
+import os
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+import certifi
+import urllib3
+from minio import Minio
+from minio.error import S3Error
+
+from components.core.errors import StorageError
+from components.core.store.s3_errors import Place, s3_errors
+
+ENDPOINT_VARIABLE = "GAVEL_S3_ENDPOINT"
+ACCESS_VARIABLE = "AWS_ACCESS_KEY_ID"
+SECRET_VARIABLE = "AWS_SECRET_ACCESS_KEY"
+REGION_VARIABLE = "AWS_REGION"
+_DEFAULT_REGION = "us-east-1"
+_CONNECT_SECONDS = 3.0
+_CHECK_READ_SECONDS = 5.0
+_READ_SECONDS = 60.0
+_POOL = 16
+
+
+@dataclass(frozen=True)
+class S3Settings:
+    """Where an S3 server is and how it knows us; never printed with its secret."""
+
+    endpoint: str
+    access_key: str
+    secret_key: str = field(repr=False)
+    region: str = _DEFAULT_REGION
+
+    @classmethod
+    def from_environment(cls) -> "S3Settings":
+        """From GAVEL_S3_ENDPOINT, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION.
+
+        Raises:
+            StorageError: one is missing, or the endpoint is no URL.
+        """
+        missing = [name for name in (ENDPOINT_VARIABLE, ACCESS_VARIABLE, SECRET_VARIABLE) if not os.environ.get(name)]
+        if missing:
+            raise StorageError(
+                f"an S3 store needs {' and '.join(missing)} in the environment",
+                remedy="set them (see .env.example), or use a folder store: file:///absolute/folder",
+            )
+        return cls(
+            os.environ[ENDPOINT_VARIABLE].rstrip("/"),
+            os.environ[ACCESS_VARIABLE],
+            os.environ[SECRET_VARIABLE],
+            os.environ.get(REGION_VARIABLE) or _DEFAULT_REGION,
+        )
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.endpoint)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.path or parts.query:
+            raise StorageError(
+                f"not an endpoint of an S3 server: {self.endpoint}",
+                where=ENDPOINT_VARIABLE,
+                remedy="write http://HOST:PORT or https://HOST, without a path",
+            )
+
+    @property
+    def secure(self) -> bool:
+        """Whether the endpoint is https."""
+        return self.endpoint.startswith("https:")
+
+    @property
+    def host(self) -> str:
+        """Host and port."""
+        return urlsplit(self.endpoint).netloc
+
+    def client(self, *, read_seconds: float = _READ_SECONDS, retries: int = 3) -> Minio:
+        """A client that may be used from several threads."""
+        # The last answer is wanted even when every try got a 5xx: it says why.
+        policy = urllib3.Retry(
+            total=retries, backoff_factor=0.3, status_forcelist=[500, 502, 503, 504], raise_on_status=False
+        )
+        pool = urllib3.PoolManager(
+            timeout=urllib3.Timeout(connect=_CONNECT_SECONDS, read=read_seconds),
+            maxsize=_POOL,
+            cert_reqs="CERT_REQUIRED",
+            ca_certs=os.environ.get("SSL_CERT_FILE") or certifi.where(),
+            retries=policy,
+        )
+        return Minio(
+            self.host,
+            access_key=self.access_key,
+            secret_key=self.secret_key,
+            secure=self.secure,
+            region=self.region,
+            http_client=pool,
+        )
+
+
+def check_bucket(settings: S3Settings, bucket: str, *, create: bool = False) -> None:
+    """See that the bucket can be listed with these credentials; make it if asked to.
+
+    Listing is asked for, and not HEAD, because only an answer with a body tells a wrong key from a wrong secret.
+
+    Raises:
+        StorageError: within about 15 seconds, whatever is wrong.
+    """
+    client = settings.client(read_seconds=_CHECK_READ_SECONDS, retries=1)
+    with s3_errors(Place(settings.endpoint, f"s3://{bucket}")):
+        try:
+            next(iter(client.list_objects(bucket, prefix="", recursive=False)), None)
+        except S3Error as error:
+            if error.code != "NoSuchBucket" or not create:
+                raise
+            client.make_bucket(bucket, location=settings.region)
