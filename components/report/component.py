@@ -1,0 +1,30 @@
+"""The report component: see :mod:`components.report.step` for the work."""
+
+from kfp import dsl
+
+from components.core.images import image
+
+
+@dsl.component(base_image=image("evaluation"), install_kfp_package=False)
+def report(
+    experiment: str,
+    store: str,
+    code_version: str,
+    data: dsl.Input[dsl.Dataset],
+    training: dsl.Input[dsl.Model],
+    generations: dsl.Input[dsl.Dataset],
+    scores: dsl.Input[dsl.Metrics],
+    html: dsl.Output[dsl.HTML],
+) -> None:
+    """Write the report."""
+    from components.core.step import kfp_step
+    from components.report.step import STEP
+
+    kfp_step(
+        STEP,
+        experiment,
+        store,
+        inputs={"data": data, "training": training, "generations": generations, "scores": scores},
+        output=html,
+        file="report.html",
+    )

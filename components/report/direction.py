@@ -1,0 +1,41 @@
+"""Whether a comparison shows a change, by one rule for all measures."""
+
+import enum
+
+from components.report.heldout import Unit
+from components.report.statistics import Comparison
+
+MIN_PROMPTS = 20
+"""Prompts with both values known, below which nothing is claimed."""
+MAX_DROPPED = 0.2
+"""Share of prompts left out as unknown above which nothing is claimed: those may be the very ones that differ."""
+
+
+class Direction(enum.StrEnum):
+    """What a comparison shows."""
+
+    ROSE = "rose"
+    FELL = "fell"
+    NOT_SHOWN = "not shown"
+    TOO_FEW = "too few prompts"
+    TOO_MANY_UNKNOWN = "too many unknown"
+
+
+def direction(comparison: Comparison, unit: Unit) -> Direction:
+    """What a comparison shows.
+
+    A change is shown when its interval lies on one side of zero. For yes/no measures the exact sign test must agree at
+    the same level, because a percentile interval of a handful of changed prompts is too short.
+    """
+    prompts = comparison.n + comparison.dropped
+    if comparison.n < MIN_PROMPTS:
+        return Direction.TOO_FEW
+    if comparison.dropped > MAX_DROPPED * prompts:
+        return Direction.TOO_MANY_UNKNOWN
+    if comparison.low is None or comparison.high is None or comparison.sign_p is None:
+        return Direction.NOT_SHOWN
+    if unit is Unit.SHARE and comparison.sign_p >= 1.0 - comparison.confidence:
+        return Direction.NOT_SHOWN
+    if comparison.low > 0:
+        return Direction.ROSE
+    return Direction.FELL if comparison.high < 0 else Direction.NOT_SHOWN

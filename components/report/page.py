@@ -1,0 +1,102 @@
+"""The page: one self-contained HTML file from the findings."""
+
+import base64
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import jinja2
+from markupsafe import Markup
+
+from components.report import examples, plots, settings
+from components.report import format as fmt
+from components.report.figures import PART_LABELS, Figure
+from components.report.heldout import KINDS, MEASURES, Unit
+from components.report.reading import HEADLINES
+from components.report.summary import Findings
+from components.report.training import TIMINGS, Training
+
+if TYPE_CHECKING:
+    from components.core.spec import Experiment
+
+FOLDER = Path(__file__).parent
+METRICS_SHOWN = (
+    ("critic/score/mean", "Mean score"),
+    ("actor/pg_loss", "Policy-gradient loss"),
+    ("actor/entropy", "Entropy, nats a token"),
+    ("actor/grad_norm", "Gradient norm"),
+    ("actor/pg_clipfrac", "Share of clipped ratios"),
+    ("response_length/mean", "Response length, tokens"),
+    ("response_length/clip_ratio", "Share of cut responses"),
+)
+"""The trainer's own metrics that the page prints, with their names in words."""
+
+
+def build_page(experiment: "Experiment", findings: Findings, figures: Sequence[Figure]) -> str:
+    """The report as HTML. Responses and names are text from outside: the template escapes them."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(FOLDER),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    template = environment.get_template("report.html.jinja")
+    return template.render(
+        css=Markup((FOLDER / "report.css").read_text(encoding="utf-8")),
+        experiment=experiment,
+        findings=findings,
+        headline=HEADLINES[findings.reading.label],
+        trained=settings.what_was_trained(experiment),
+        checked=settings.what_was_checked(experiment),
+        criteria=settings.criteria(experiment),
+        training_settings=settings.training_settings(experiment),
+        yaml=settings.as_yaml(experiment),
+        measures=MEASURES,
+        kinds=[(kind, PART_LABELS[kind]) for kind in KINDS],
+        figures=[(figure, drawing(figure), data_uri(figure)) for figure in figures],
+        drawn={figure.key for figure in figures},
+        examples=[(*examples.LABELS[kind], found) for kind, found in _examples(findings)],
+        timings=timings(findings.training),
+        metrics=metric_rows(findings),
+        fmt=fmt,
+        unit=Unit,
+        visible=examples.visible,
+    )
+
+
+def drawing(figure: Figure) -> Markup:
+    """The figure as inline SVG; made by our own code from numbers and our own labels."""
+    return Markup(plots.draw(figure))
+
+
+def data_uri(figure: Figure) -> str:
+    """The figure's CSV as a link that needs no server."""
+    return "data:text/csv;charset=utf-8;base64," + base64.b64encode(figure.csv().encode()).decode()
+
+
+def timings(training: Training) -> list[tuple[str, float | None, float | None, int]]:
+    """Phase, seconds in all, seconds a step and steps recorded; None where the trainer recorded nothing."""
+    rows: list[tuple[str, float | None, float | None, int]] = []
+    for name in TIMINGS:
+        seconds = [row.seconds[name] for row in training.steps if name in row.seconds]
+        label = "whole step" if name == "step" else name.replace("_", " ")
+        total = sum(seconds) if seconds else None
+        rows.append((label, total, total / len(seconds) if total is not None else None, len(seconds)))
+    return rows
+
+
+def metric_rows(findings: Findings) -> list[tuple[str, str, str, str]]:
+    """Name, verl's key, first and last value of the trainer's metrics, or that they are not recorded."""
+    rows = []
+    for key, name in METRICS_SHOWN:
+        series = findings.evidence.metrics.get(key)
+        ends = [f"{series[step]:.4g} (step {step})" for step in (min(series), max(series))] if series else []
+        first, last = ends or ("not recorded", "not recorded")
+        rows.append((name, key, first.replace("-", fmt.MINUS), last.replace("-", fmt.MINUS)))
+    return rows
+
+
+def _examples(findings: Findings) -> list[tuple[str, Any]]:
+    return list(examples.pick_examples(findings.evidence.answers).items())

@@ -1,0 +1,108 @@
+"""What the report says about the experiment, taken from its specification."""
+
+import dataclasses
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from components.report import format as fmt
+
+if TYPE_CHECKING:
+    from components.core.spec import Experiment
+
+SAME_MODEL = "The judge is the same model as the policy."
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Judged:
+    """The judge as the report names it.
+
+    Attributes:
+        name: of the judge.
+        text: name, family and size.
+        weak: why it is weak; None when it is not said to be.
+        same_as_policy: judge and policy come from one and the same weights.
+    """
+
+    name: str
+    text: str
+    weak: str | None
+    same_as_policy: bool
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a reader must know before any number."""
+        return [*([self.weak] if self.weak else []), *([SAME_MODEL] if self.same_as_policy else [])]
+
+
+def judged(experiment: "Experiment") -> Judged:
+    """The judge of ``experiment``."""
+    judge, policy = experiment.judge, experiment.policy
+    size = parameters(judge.parameters)
+    same = judge.source is not None and judge.source.identity() == policy.source.identity()
+    return Judged(judge.name, f"{judge.name} (family {judge.family}, {size})", judge.weak, same)
+
+
+def parameters(number: int | None) -> str:
+    """A model's size, such as ``134.5 million parameters``."""
+    if number is None:
+        return "number of parameters unknown"
+    for scale, name in ((1e9, "billion"), (1e6, "million"), (1e3, "thousand")):
+        if number >= scale:
+            return f"{number / scale:.1f} {name} parameters"
+    return f"{number} parameters"
+
+
+def what_was_trained(experiment: "Experiment") -> str:
+    """One sentence: policy, method, extent."""
+    policy, training = experiment.policy, experiment.training
+    lora = training.lora
+    part = f"low-rank adapters of rank {lora.rank}" if lora else "all weights"
+    return (
+        f"{policy.name} ({parameters(policy.parameters)}, licence {policy.licence}) was trained by GRPO: {part}, "
+        f"{training.steps} steps of {training.prompts_per_step} prompts with {training.rollouts_per_prompt} rollouts "
+        f"each, learning rate {training.learning_rate:g}, seed {experiment.seed}."
+    )
+
+
+def what_was_checked(experiment: "Experiment") -> str:
+    """One sentence: the gold check in words."""
+    gold = experiment.data.gold
+    echo = " and does not parrot the criterion" if gold.echo else ""
+    return (
+        f"An answer passes the gold check when it holds a word of the hidden list “{gold.word_list}”, is prose of "
+        f"{gold.min_words} to {gold.max_words} words{echo}. The judge sees none of this."
+    )
+
+
+def criteria(experiment: "Experiment") -> list[tuple[str, float, str]]:
+    """Text, points and verifier of each criterion that the data spec gives every row."""
+    return [(line.text, line.points, line.verifier) for line in experiment.data.criteria]
+
+
+def training_settings(experiment: "Experiment") -> Sequence[tuple[str, str]]:
+    """Settings of training, reward and evaluation, as name and value."""
+    rows = []
+    for part in ("training", "reward", "evaluation"):
+        for key, value in json.loads(experiment.to_json())[part].items():
+            rows.append((f"{part}.{key}", _plain(value)))
+    return [("seed", str(experiment.seed)), *rows]
+
+
+def _plain(value: Any) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_plain(inner)}" for key, inner in value.items())
+    if isinstance(value, list):
+        return ", ".join(_plain(inner) for inner in value)
+    return f"{value:g}".replace("-", fmt.MINUS) if isinstance(value, float) else str(value)
+
+
+def as_yaml(experiment: "Experiment") -> str:
+    """The whole resolved experiment."""
+    return yaml.safe_dump(json.loads(experiment.to_json()), sort_keys=False, allow_unicode=True, width=100)
