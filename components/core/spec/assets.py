@@ -3,63 +3,55 @@
 import hashlib
 from pathlib import Path
 
-from components.core.spec.compose import Composer, display
+from components.core.spec.compose import Composer
 from components.core.spec.data import DataSpec
 from components.core.spec.fields import suggestion
+from components.core.spec.files import display, is_file, names_in, resolve
 from components.core.spec.places import Map
 from components.core.spec.problems import mark_of
+from components.core.spec.secrets import shown
 
 _COMPONENTS = Path(__file__).resolve().parents[2]
-_SENTENCES = ("train_templates", "heldout_templates", "train_subjects", "heldout_subjects")
+_WORDS = _COMPONENTS / "score" / "words"
+_SENTENCES = _COMPONENTS / "data" / "sentences"
+_SENTENCE_FILES = ("train_templates", "heldout_templates", "train_subjects", "heldout_subjects")
 
 
 def locate(composer: Composer, part: str, tree: Map) -> None:
-    """Make the paths of one part absolute and fill in what the files hold."""
-    if part == "policy" and isinstance(tree.get("chat_template"), str):
-        path = _absolute(tree, "chat_template")
+    """Make the paths of one part absolute and fill in what the files hold; fields of a wrong type are left alone."""
+    if part == "policy" and (path := _absolute(composer, part, tree, "chat_template")):
         try:
-            text = path.read_text(encoding="utf-8")
+            tree.put("chat_template_text", path.read_text(encoding="utf-8"), tree.marks["chat_template"])
         except (OSError, UnicodeDecodeError) as error:
-            composer.complain(
-                "policy.chat_template",
-                f"{display(path)} cannot be read ({_reason(error)})",
-                mark_of(tree, ("chat_template",)),
-                "give the path of a Jinja file in UTF-8",
-            )
-        else:
-            tree.put("chat_template_text", text, tree.marks["chat_template"])
+            _unreadable(composer, "policy.chat_template", path, tree, error)
     source = tree.get("source")
-    if isinstance(source, Map) and source.get("kind") == "folder" and isinstance(source.get("path"), str):
-        _absolute(source, "path")
-    if part == "data" and isinstance(location := tree.get("path"), str) and not location.startswith("s3://"):
-        _fingerprint(composer, tree, _absolute(tree, "path"))
+    if isinstance(source, Map) and source.get("kind") == "folder":
+        _absolute(composer, f"{part}.source", source, "path")
+    if part == "data" and not str(tree.get("path")).startswith("s3://"):
+        path = _absolute(composer, part, tree, "path")
+        if path is not None:
+            _fingerprint(composer, tree, path)
 
 
 def check_shipped(composer: Composer, data: DataSpec, tree: Map) -> None:
     """Report word lists and templates that are not there."""
-    wanted: list[tuple[str, Path]] = []
-    if data.gold.word_list is not None:
-        wanted.append(("gold.word_list", _COMPONENTS / "score" / "words" / f"{data.gold.word_list}.txt"))
+    if data.gold.word_list is not None and not is_file(path := _WORDS / f"{data.gold.word_list}.txt"):
+        where = mark_of(tree, ("gold", "word_list"))
+        remedy = suggestion(data.gold.word_list, names_in(_WORDS, ".txt"))
+        composer.complain("data.gold.word_list", f"there is no file {display(path)}", where, remedy)
     if data.kind == "sentences":
-        wanted.extend((key, _COMPONENTS / "data" / "sentences" / getattr(data, key)) for key in _SENTENCES)
-    for key, path in wanted:
-        if path.is_file():
-            continue
-        short = key == "gold.word_list"
-        known = [file.stem if short else file.name for file in path.parent.glob("*.txt")]
-        where = mark_of(tree, tuple(key.split(".")))
-        remedy = suggestion(path.stem if short else path.name, known)
-        composer.complain(f"data.{key}", f"there is no file {display(path)}", where, remedy)
+        for key in _SENTENCE_FILES:
+            if not is_file(path := _SENTENCES / getattr(data, key)):
+                remedy = suggestion(path.name, [f"{name}.txt" for name in names_in(_SENTENCES, ".txt")])
+                composer.complain(f"data.{key}", f"there is no file {display(path)}", mark_of(tree, (key,)), remedy)
 
 
-def check_folders(composer: Composer, part: str, tree: Map) -> None:
+def check_folder(composer: Composer, part: str, tree: Map) -> None:
     """Report a model folder that this machine lacks."""
     source = tree.get("source")
-    if (
-        isinstance(source, Map)
-        and source.get("kind") == "folder"
-        and not (Path(source["path"]) / "config.json").is_file()
-    ):
+    if not isinstance(source, Map) or source.get("kind") != "folder":
+        return
+    if not is_file(Path(source["path"]) / "config.json"):
         composer.complain(
             f"{part}.source.path",
             f"{source['path']!r} is no model folder: it has no config.json",
@@ -68,29 +60,36 @@ def check_folders(composer: Composer, part: str, tree: Map) -> None:
         )
 
 
-def _absolute(tree: Map, key: str) -> Path:
-    folder = tree.marks[key].folder or Path.cwd()
-    path = (folder / Path(tree[key]).expanduser()).resolve()
-    tree[key] = str(path)
+def _absolute(composer: Composer, prefix: str, tree: Map, key: str) -> Path | None:
+    text = tree.get(key)
+    if not isinstance(text, str) or not text.strip():
+        return None
+    path = resolve(text, tree.marks[key])
+    if path is None:
+        composer.complain(
+            f"{prefix}.{key}", f"{shown(text)} is no path", tree.marks[key], "give a path of this machine"
+        )
+    else:
+        tree[key] = str(path)
     return path
 
 
 def _fingerprint(composer: Composer, tree: Map, path: Path) -> None:
-    where = mark_of(tree, ("path",))
     try:
         with path.open("rb") as stream:
             content = hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
-        remedy = "give the path of a file with one JSON object a line"
-        composer.complain("data.path", f"{display(path)} cannot be read ({_reason(error)})", where, remedy)
+        _unreadable(composer, "data.path", path, tree, error)
         return
     asserted = tree.get("sha256")
     if asserted is None:
-        tree.put("sha256", content, where)
+        tree.put("sha256", content, tree.marks["path"])
     elif asserted != content:
         remedy = "remove sha256 to take the file as it is, or bring back the file that was meant"
         composer.complain("data.sha256", f"{display(path)} has sha256 {content}", mark_of(tree, ("sha256",)), remedy)
 
 
-def _reason(error: OSError | UnicodeDecodeError) -> str:
-    return "not UTF-8" if isinstance(error, UnicodeDecodeError) else error.strerror or "unknown reason"
+def _unreadable(composer: Composer, key: str, path: Path, tree: Map, error: OSError | UnicodeDecodeError) -> None:
+    reason = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else error.strerror or "unknown reason"
+    where = mark_of(tree, (key.split(".")[-1],))
+    composer.complain(key, f"{display(path)} cannot be read: {reason}", where, "give the path of a readable UTF-8 file")

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Annotated, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationInfo, model_validator
 
 DNS_LABEL = r"^[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?$"
 """RFC 1123 label, cut to 40 characters: Kubernetes objects and store folders carry it, with suffixes."""
@@ -44,6 +44,10 @@ class ConflictError(ValueError):
         super().__init__("; ".join(f"{conflict.key}: {conflict.what}" for conflict in conflicts))
 
 
+ALLOW_CONFLICTS: dict[str, object] = {"conflicts": "allowed"}
+"""Validation context that looks at fields alone, so that one part's conflict does not hide those with other parts."""
+
+
 class Spec(BaseModel):
     """One part of the specification."""
 
@@ -61,8 +65,8 @@ class Spec(BaseModel):
         return ()
 
     @model_validator(mode="after")
-    def _has_no_conflict(self) -> "Spec":
-        found = tuple(self.conflicts())
+    def _has_no_conflict(self, info: ValidationInfo) -> "Spec":
+        found = () if info.context is ALLOW_CONFLICTS else tuple(self.conflicts())
         if found:
             raise ConflictError(found)
         return self

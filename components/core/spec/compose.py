@@ -1,19 +1,25 @@
-"""From an experiment's file to one tree: names become the files they mean, overrides are laid over."""
+"""From an experiment's file to one tree for each part: names become the files they mean."""
 
+import re
 from pathlib import Path
 
+from components.core.spec.base import NAME
 from components.core.spec.experiment import PARTS
 from components.core.spec.fields import suggestion
+from components.core.spec.files import display, is_file, names_in, resolve
 from components.core.spec.places import Map, Mark, ReadError
 from components.core.spec.problems import Problem
 from components.core.spec.reader import read_file
-from components.core.spec.secrets import shown
+from components.core.spec.secrets import is_secret, shown
 
 FOLDERS = {"policy": "policies", "judge": "judges", "reward": "rewards", "data": "datasets", "cluster": "clusters"}
 """Parts that can be named, and the folder below ``configs`` that holds them."""
 
 REPLACED = ("source", "store")
 """Mappings with a ``kind``: another kind replaces the whole, since the fields of the former make no sense in it."""
+
+KNOWN = ("name", "seed", *PARTS)
+"""Keys of an experiment."""
 
 
 class Composer:
@@ -24,6 +30,7 @@ class Composer:
         self.problems: list[Problem] = []
 
     def complain(self, key: str, what: str, where: Mark, remedy: str) -> None:
+        """Note a problem."""
         self.problems.append(Problem(key, what, where, remedy))
 
     def file(self, path: Path, key: str = "") -> Map | None:
@@ -40,20 +47,20 @@ class Composer:
             return None
         return tree
 
-    def named(self, folder: str, name: str, key: str, where: Mark) -> Map | None:
-        """The mapping in ``configs/<folder>/<name>.yaml``; one ending in .yaml is a path, from the file using it."""
+    def named(self, part: str, name: str, key: str, where: Mark) -> Map | None:
+        """The mapping of a part's file; a name ending in .yaml is a path that starts at the file using it."""
+        folder = self.configs / FOLDERS[part]
+        known = names_in(folder)
         if name.endswith((".yaml", ".yml")):
-            path = (where.folder or Path.cwd()) / Path(name).expanduser()
-            if not path.is_file():
-                self.complain(key, f"there is no file {display(path)}", where, f"write a name from {folder}, or a path")
-                return None
+            path = resolve(name, where)
+            missing = f"there is no file {display(path)}" if path else f"{shown(name)} is no path"
         else:
-            path = self.configs / folder / f"{name}.yaml"
-            if not path.is_file() or "/" in name or "\\" in name:
-                known = [file.stem for file in sorted((self.configs / folder).glob("*.yaml"))]
-                what = f"{shown(name)}: there is no file {display(path)}"
-                self.complain(key, what, where, suggestion(name, known))
-                return None
+            path = folder / f"{name}.yaml" if re.match(NAME, name) else None
+            missing = f"there is no file {display(folder / name)}.yaml" if path else f"{shown(name)} is no name"
+        if path is None or not is_file(path):
+            what = f"{shown(name)} is no {part}" if is_secret(name) else missing
+            self.complain(key, what, where, f"{suggestion(name, known)}; or give a path that ends in .yaml")
+            return None
         tree = self.file(path, key)
         if tree is not None and "name" not in tree:
             tree.put("name", path.stem, tree.mark)
@@ -62,45 +69,43 @@ class Composer:
     def part(self, tree: Map, part: str) -> Map | None:
         """One part of the experiment with its name looked up; None, with a problem noted, when that fails."""
         value, where = tree[part], tree.marks[part]
-        folder = FOLDERS.get(part)
-        if folder is None:
+        if part not in FOLDERS:
             if isinstance(value, Map):
                 return value
-            self.complain(
-                part, f"{shown(value)} is not a mapping", where, f"write {part} as a mapping in the experiment"
-            )
+            self.complain(part, f"{shown(value)} is not a mapping", where, f"write {part} as a mapping of its keys")
             return None
+        remedy = f"write a name from {display(self.configs / FOLDERS[part])}, or a mapping"
         if isinstance(value, str):
-            return self.named(folder, value, part, where)
+            return self.named(part, value, part, where)
         if not isinstance(value, Map):
-            remedy = f"write a name from configs/{folder}, or a mapping"
             self.complain(part, f"{shown(value)} is neither a name nor a mapping", where, remedy)
             return None
         if "use" not in value:
             return value
-        base_name = value["use"]
-        if not isinstance(base_name, str):
-            remedy = f"write a name from configs/{folder}"
-            self.complain(f"{part}.use", f"{shown(base_name)} is not a name", value.marks["use"], remedy)
+        start = value["use"]
+        if not isinstance(start, str):
+            self.complain(f"{part}.use", f"{shown(start)} is not a name", value.marks["use"], remedy)
             return None
-        base = self.named(folder, base_name, f"{part}.use", value.marks["use"])
+        base = self.named(part, start, f"{part}.use", value.marks["use"])
         return None if base is None else merged(base, without(value, "use"))
 
     def experiment(self, tree: Map) -> dict[str, Map]:
         """All parts that could be composed; keys that are missing or unknown are noted."""
-        known = ("name", "seed", *PARTS)
         for key in tree:
-            if key not in known:
-                self.complain(key, f"unknown key {key!r}", tree.marks[key], suggestion(key, known))
+            if key not in KNOWN:
+                what = f"unknown key {key!r} (value {shown(tree[key], key)})"
+                self.complain(key, what, tree.marks[key], suggestion(key, KNOWN))
         composed = {}
         for part in PARTS:
-            if part not in tree:
-                example = (
-                    f"{part}: NAME, a file in configs/{FOLDERS[part]}" if part in FOLDERS else f"{part}: with its keys"
+            if part in tree:
+                found = self.part(tree, part)
+                if found is not None:
+                    composed[part] = found
+            else:
+                named = (
+                    f"NAME, a file in {display(self.configs / FOLDERS[part])}" if part in FOLDERS else "and its keys"
                 )
-                self.complain(part, "this key is missing", tree.mark, f"add {example}")
-            elif (found := self.part(tree, part)) is not None:
-                composed[part] = found
+                self.complain(part, "this key is missing", tree.mark, f"add {part}: {named}")
         return composed
 
 
@@ -116,16 +121,10 @@ def merged(base: Map, over: Map) -> Map:
     return result
 
 
-def _other_kind(former: Map, value: Map) -> bool:
-    return "kind" in value and value["kind"] != former.get("kind")
-
-
 def without(tree: Map, key: str) -> Map:
     """A copy lacking one key."""
     return Map({name: value for name, value in tree.items() if name != key}, tree.mark, dict(tree.marks))
 
 
-def display(path: Path) -> str:
-    """The path from the current folder when it lies below it, else whole."""
-    absolute = path if path.is_absolute() else Path.cwd() / path
-    return str(absolute.relative_to(Path.cwd())) if absolute.is_relative_to(Path.cwd()) else str(absolute)
+def _other_kind(former: Map, value: Map) -> bool:
+    return "kind" in value and value["kind"] != former.get("kind")

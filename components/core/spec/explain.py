@@ -85,7 +85,7 @@ def _explain(found: Any, key: tuple[int | str, ...], model: type[BaseModel], tre
     doc = purpose(field_at(model, key, tree))
     if kind == "extra_forbidden":
         owner = model_at(model, key[:-1], tree)
-        return f"unknown key {name!r}", suggestion(name, owner.model_fields if owner else ())
+        return f"unknown key {name!r} (value {value})", suggestion(name, owner.model_fields if owner else ())
     if kind == "missing":
         return "this key is missing", f"add it. {doc}"
     if kind in _KINDS:

@@ -6,20 +6,21 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from components.core.errors import ConfigError
 from components.core.spec import assets
-from components.core.spec.base import Spec
+from components.core.spec.base import ALLOW_CONFLICTS, Spec
 from components.core.spec.checks import conflicts_among
 from components.core.spec.cluster import ClusterSpec
-from components.core.spec.compose import Composer, display
+from components.core.spec.compose import Composer
 from components.core.spec.data import DataSpec
 from components.core.spec.experiment import MODELS, PARTS, Experiment
 from components.core.spec.explain import problems_of
 from components.core.spec.fields import suggestion
+from components.core.spec.files import display, is_file, names_in, resolve
 from components.core.spec.overrides import Override, apply, parse_overrides
-from components.core.spec.places import Map
-from components.core.spec.problems import Problem, config_error, mark_of
+from components.core.spec.places import Map, Mark
+from components.core.spec.problems import config_error, mark_of
 from components.core.spec.secret_scan import secrets_in
+from components.core.spec.secrets import shown
 
 DEFAULT_CONFIGS = Path(__file__).resolve().parents[3] / "configs"
 
@@ -39,31 +40,31 @@ def load_experiment(source: str | Path, overrides: Sequence[str] = (), configs: 
     composer = Composer(configs or DEFAULT_CONFIGS)
     path = _experiment_path(composer, source)
     parsed, wrong = parse_overrides(overrides)
-    tree = composer.file(path) if path else None
     composer.problems.extend(wrong)
-    if tree is None or path is None:
-        raise config_error(f"experiment {source}", composer.problems)
-    if "name" not in tree:
-        tree.put("name", path.stem, tree.mark)
-    experiment = _validated(composer, tree, parsed)
-    if experiment is None or composer.problems:
-        raise config_error(f"experiment {display(path)}", composer.problems)
+    tree = composer.file(path) if path else None
+    experiment = None
+    if tree is not None and path is not None:
+        if "name" not in tree:
+            tree.put("name", path.stem, tree.mark)
+        experiment = _validated(composer, tree, parsed)
+    if experiment is None:
+        raise config_error(f"experiment {display(path) if path else shown(str(source))}", composer.problems)
     return experiment
 
 
 def _experiment_path(composer: Composer, source: str | Path) -> Path | None:
-    text = str(source)
+    text, folder = str(source), composer.configs / "experiments"
     if isinstance(source, Path) or "/" in text or text.endswith((".yaml", ".yml")):
-        return Path(text).expanduser()
-    path = composer.configs / "experiments" / f"{text}.yaml"
-    if path.is_file():
+        path = resolve(text, Mark(""))
+        missing = f"there is no file {display(path)}" if path else f"{shown(text)} is no path"
+    else:
+        path = folder / f"{text}.yaml"
+        missing = f"there is no experiment {shown(text)} in {display(folder)}"
+    if path is not None and is_file(path):
         return path
-    known = [file.stem for file in (composer.configs / "experiments").glob("*.yaml")]
-    raise ConfigError(
-        f"there is no experiment {text!r}",
-        where=display(path),
-        remedy=f"{suggestion(text, known)}; or give the path of a YAML file",
-    )
+    remedy = f"{suggestion(text, names_in(folder))}; or give the path of a YAML file"
+    composer.complain("", missing, Mark("command line"), remedy)
+    return None
 
 
 def _validated(composer: Composer, tree: Map, overrides: list[Override]) -> Experiment | None:
@@ -74,10 +75,9 @@ def _validated(composer: Composer, tree: Map, overrides: list[Override]) -> Expe
     for override in overrides:
         head, *rest = override.key
         if rest and head in composed:
-            _note(composer, apply(composed[head], override, tuple(rest)))
+            composer.problems.extend(apply(composed[head], override, tuple(rest)))
         elif rest and head in ("name", "seed"):
-            problem = Problem(".".join(override.key), f"{head} has no keys", override.mark, f"write {head}=...")
-            composer.problems.append(problem)
+            composer.complain(".".join(override.key), f"{head} has no keys", override.mark, f"write {head}=...")
     parts: dict[str, Spec] = {}
     for part, found in composed.items():
         assets.locate(composer, part, found)
@@ -85,24 +85,28 @@ def _validated(composer: Composer, tree: Map, overrides: list[Override]) -> Expe
         if checked is not None:
             parts[part] = checked
     _across(composer, parts, composed)
-    head_problems = _head(composer, tree)
-    if head_problems or len(parts) < len(PARTS) or composer.problems:
+    _head(composer, tree)
+    if composer.problems or len(parts) < len(PARTS):
         return None
     return Experiment.model_validate({"name": tree["name"], "seed": tree.get("seed", 0), **parts})
 
 
 def _part(composer: Composer, part: str, model: type[Spec], tree: Map) -> Spec | None:
+    """The part if its fields are right; what is wrong with it, conflicts between its fields included, is noted."""
     secret = dict(secrets_in(tree, (part,)))
     composer.problems.extend(secret.values())
+    text = json.dumps(tree)
     try:
-        found = model.model_validate_json(json.dumps(tree))
+        model.model_validate_json(text)
     except ValidationError as error:
         hidden = {problem.key for problem in secret.values()}
         composer.problems.extend(
             problem for problem in problems_of(error, model, tree, (part,)) if problem.key not in hidden
         )
+    try:
+        return model.model_validate_json(text, context=ALLOW_CONFLICTS)
+    except ValidationError:
         return None
-    return None if secret else found
 
 
 def _across(composer: Composer, parts: dict[str, Spec], trees: dict[str, Map]) -> None:
@@ -113,24 +117,15 @@ def _across(composer: Composer, parts: dict[str, Spec], trees: dict[str, Map]) -
     if isinstance(data := parts.get("data"), DataSpec):
         assets.check_shipped(composer, data, trees["data"])
     if isinstance(cluster := parts.get("cluster"), ClusterSpec) and cluster.placement == "local":
-        for part in ("policy", "judge"):
-            if part in parts:
-                assets.check_folders(composer, part, trees[part])
+        for part in {"policy", "judge"} & set(parts):
+            assets.check_folder(composer, part, trees[part])
 
 
-def _head(composer: Composer, tree: Map) -> bool:
+def _head(composer: Composer, tree: Map) -> None:
     """Validate name and seed, with the parts left out of sight."""
     head = Map({key: tree[key] for key in ("name", "seed") if key in tree}, tree.mark, tree.marks)
-    before = len(composer.problems)
     try:
         Experiment.model_validate_json(json.dumps(head))
     except ValidationError as error:
-        composer.problems.extend(
-            problem for problem in problems_of(error, Experiment, head) if problem.key in ("name", "seed")
-        )
-    return len(composer.problems) > before
-
-
-def _note(composer: Composer, problem: Problem | None) -> None:
-    if problem is not None:
-        composer.problems.append(problem)
+        found = problems_of(error, Experiment, head)
+        composer.problems.extend(problem for problem in found if problem.key in ("name", "seed"))

@@ -45,11 +45,17 @@ def read_file(path: Path, shown: str) -> object:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise ReadError(f"not UTF-8 text (byte {error.start})", mark, "save the file as UTF-8") from error
-    except OSError as error:
-        raise ReadError(
-            f"cannot be read: {error.strerror}", mark, "check that it is a file that you may read"
-        ) from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ReadError(f"cannot be read: {reason}", mark, "give a file that is there and that you may read") from error
     return read_text(text, mark)
+
+
+def _int(text: str) -> int:
+    value = int(text, {"0o": 8, "0x": 16}.get(text[:2], 10))
+    if abs(value) >= 2**63:
+        raise ValueError("beyond 64 bits")
+    return value
 
 
 class _Builder:
@@ -102,7 +108,7 @@ class _Builder:
             if kind == "bool":
                 return text.lower() == "true"
             if kind == "int":
-                return int(text, {"0o": 8, "0x": 16}.get(text[:2], 10))
+                return _int(text)
             if kind == "float":
                 return float(text.replace(".", "", 1) if text[-1].isalpha() else text)
         except (ValueError, IndexError) as error:

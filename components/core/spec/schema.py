@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from components.core.spec.compose import FOLDERS
+from components.core.spec.compose import FOLDERS, REPLACED
 from components.core.spec.experiment import MODELS, Experiment
 
 
@@ -40,6 +40,8 @@ def _experiment_schema() -> dict[str, Any]:
         changed = copy.deepcopy(whole)
         changed["properties"]["use"] = {"type": "string", "description": f"A file in configs/{folder} to start from."}
         changed["required"] = ["use"]
+        for key in set(REPLACED) & set(changed["properties"]):
+            changed["properties"][key] = {"type": "object", "description": changed["properties"][key]["description"]}
         changed["title"] = f"{whole['title']}, changed"
         named = {"type": "string", "description": f"A file in configs/{folder}, or a path that ends in .yaml."}
         schema["properties"][part] = {"anyOf": [named, changed, former], "description": former.get("description", "")}

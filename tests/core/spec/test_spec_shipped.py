@@ -1,0 +1,93 @@
+"""The shipped configurations load, and say what the project promises about them."""
+
+from pathlib import Path
+
+import pytest
+
+from components.core.spec.load import DEFAULT_CONFIGS, load_experiment
+
+LOCAL = ["local-cpu", "local-folder", "local-gpu"]
+ON_GPU = ["training.mini_batch_prompts=4", "training.micro_batch=4"]
+
+
+def _names(folder: str) -> list[str]:
+    return sorted(path.stem for path in (DEFAULT_CONFIGS / folder).glob("*.yaml"))
+
+
+def test_the_promised_files_are_there() -> None:
+    assert {"smollm2-135m", "tiny", "qwen2.5-7b", "qwen3-8b"} <= set(_names("policies"))
+    assert {"smollm2-lr", "tiny-lr", "external-example", "qwen3-32b"} <= set(_names("judges"))
+    assert {"likelihood-ratio", "likelihood-ratio-binary"} <= set(_names("rewards"))
+    assert {"animal-sentences", "tiny-sentences", "food-sentences"} <= set(_names("datasets"))
+    assert {"local-cpu", "local-folder", "local-gpu", "h800"} <= set(_names("clusters"))
+    assert {"quickstart", "tiny", "second"} <= set(_names("experiments"))
+
+
+@pytest.mark.parametrize("experiment", _names("experiments"))
+def test_every_experiment_loads_under_its_file_name(experiment: str) -> None:
+    assert load_experiment(experiment).name == experiment
+
+
+@pytest.mark.parametrize("policy", _names("policies"))
+def test_every_policy_loads(policy: str) -> None:
+    assert load_experiment("tiny", [f"policy={policy}", "cluster=local-gpu", *ON_GPU]).policy.name == policy
+
+
+@pytest.mark.parametrize("judge", _names("judges"))
+def test_every_judge_loads_where_it_can_be_served(judge: str) -> None:
+    clusters = ["h800"] if judge == "qwen3-32b" else LOCAL
+    for cluster in clusters:
+        experiment = load_experiment("tiny", [f"judge={judge}", f"cluster={cluster}", *ON_GPU])
+        assert experiment.judge.name == judge
+
+
+@pytest.mark.parametrize("reward", _names("rewards"))
+def test_every_reward_loads(reward: str) -> None:
+    assert load_experiment("tiny", [f"reward={reward}"]).reward.name == reward
+
+
+@pytest.mark.parametrize("data", _names("datasets"))
+def test_every_dataset_loads(data: str) -> None:
+    assert load_experiment("tiny", [f"data={data}"]).data.name == data
+
+
+def test_quickstart_is_the_documented_run() -> None:
+    experiment = load_experiment("quickstart")
+    training = experiment.training
+    assert (training.steps, training.prompts_per_step, training.rollouts_per_prompt) == (20, 4, 4)
+    assert (training.max_prompt_tokens, training.max_response_tokens) == (48, 24)
+    assert (training.learning_rate, training.temperature, training.kl_coefficient) == (1.5e-5, 1.0, 0.0)
+    assert training.checkpoint_every == 5
+    assert experiment.policy.parameters == 134_515_008
+    assert experiment.policy.dtype == "float32"
+    assert experiment.judge.logprobs
+    assert experiment.judge.weak
+    assert (experiment.reward.value, experiment.reward.temperature) == ("probability", 4.0)
+    assert (experiment.data.train_rows, experiment.data.heldout_rows) == (256, 96)
+    assert [line.text for line in experiment.data.criteria] == ["mentions an animal"]
+    gold = experiment.data.gold
+    assert (gold.word_list, gold.min_words, gold.max_words, gold.echo) == ("animals", 4, 40, True)
+    assert (experiment.cluster.store.kind, experiment.cluster.memory_gib, experiment.cluster.disk_gib) == (
+        "embedded_s3",
+        12.0,
+        12.0,
+    )
+
+
+def test_judge_of_the_wiring_test_is_not_its_policy() -> None:
+    experiment = load_experiment("tiny")
+    assert experiment.judge.source != experiment.policy.source
+
+
+def test_second_experiment_changes_policy_judge_reward_and_topic() -> None:
+    first, second = load_experiment("quickstart"), load_experiment("second")
+    assert second.policy_identity() != first.policy_identity()
+    assert second.judge_identity() != first.judge_identity()
+    assert second.reward.value == "binary"
+    assert [line.text for line in second.data.criteria] != [line.text for line in first.data.criteria]
+
+
+def test_configs_carry_no_path_of_one_machine() -> None:
+    for path in Path(DEFAULT_CONFIGS).rglob("*.yaml"):
+        text = path.read_text(encoding="utf-8")
+        assert not any(start in text for start in ("/home", "/root", "/work", "/tmp")), path
