@@ -52,9 +52,9 @@ async def serve(options: argparse.Namespace) -> None:
     over = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, over.set)
-    waits = [asyncio.create_task(over.wait())]
+    waits: list[asyncio.Future[object]] = [asyncio.ensure_future(over.wait())]
     if options.parent:
-        waits.append(asyncio.create_task(wait_until_gone(options.parent)))
+        waits.append(asyncio.ensure_future(wait_until_gone(options.parent)))
     await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
     await runner.cleanup()
 

@@ -74,16 +74,16 @@ def build_app(engine: Engine, name: str) -> web.Application:
 
 
 @web.middleware
-async def _errors(call: web.Request, handler: Handler) -> web.StreamResponse:
+async def _errors(request: web.Request, handler: Handler) -> web.StreamResponse:
     try:
-        return await handler(call)
+        return await handler(request)
     except requests.RequestError as error:
         return _json(error.body, status=error.status)
     except web.HTTPException as error:
-        refused = requests.RequestError(error.status, f"{error.reason}: {call.method} {call.path}")
+        refused = requests.RequestError(error.status, f"{error.reason}: {request.method} {request.path}")
         return _json(refused.body, status=error.status)
     except RuntimeError as error:
-        log.error("%s %s: %s", call.method, call.path, error)
+        log.error("%s %s: %s", request.method, request.path, error)
         body = {"error": {"message": str(error), "type": "server_error", "param": None, "code": 500}}
         return _json(body, status=500)
 

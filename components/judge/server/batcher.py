@@ -16,10 +16,11 @@ class Batcher:
     Args:
         engine: computes batches, in a thread of its own.
         wait: seconds that an idle engine waits for further jobs.
-        most: jobs handed to the engine at once; it splits and sorts them itself.
+        most: jobs handed to the engine at once; it sorts and splits them. More would sort better, but a caller who
+            gave up meanwhile is still computed for.
     """
 
-    def __init__(self, engine: Engine, *, wait: float = 0.003, most: int = 256) -> None:
+    def __init__(self, engine: Engine, *, wait: float = 0.003, most: int = 64) -> None:
         self._engine = engine
         self._wait = wait
         self._most = most

@@ -33,6 +33,10 @@ class Engine:
 
     def answer(self, jobs: Sequence[Job]) -> list[Answer]:
         """One answer a job, in order; jobs that are equal are computed once."""
+        with torch.inference_mode():
+            return self._answer(jobs)
+
+    def _answer(self, jobs: Sequence[Job]) -> list[Answer]:
         places: dict[Job, list[int]] = collections.defaultdict(list)
         for number, job in enumerate(jobs):
             places[job].append(number)
@@ -100,7 +104,8 @@ class Engine:
             past.append(layers)
             rows.append(job.ids[lengths[-1] : -1])
         hidden, _ = self.model.run(rows, past)
-        picked, targets = [], []
+        picked: list[torch.Tensor] = []
+        targets: list[int] = []
         for number, (job, first) in enumerate(work):
             picked.append(hidden[number, first - 1 - lengths[number] : len(job.ids) - 1 - lengths[number]])
             targets.extend(job.ids[first:])

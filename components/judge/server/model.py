@@ -20,6 +20,8 @@ log = logging.getLogger(__name__)
 class Model:
     """A causal language model in float32 on the CPU (bfloat16 is several times slower without AMX or AVX-512).
 
+    Its methods are to be called under ``torch.inference_mode()``.
+
     Args:
         folder: a Hugging Face model folder.
         prefix_bytes: memory for kept prefixes, in bytes; 0 turns their reuse off.
@@ -38,9 +40,9 @@ class Model:
         self.prefixes = PrefixStore(prefix_bytes)
         self.plain_head = True
         self.reuse = False
-        self.plain_head, self.reuse = self._check(config, prefix_bytes)
+        with torch.inference_mode():
+            self.plain_head, self.reuse = self._check(config, prefix_bytes)
 
-    @torch.inference_mode()
     def run(self, rows: list[tuple[int, ...]], past: list[Layers | None] | None = None) -> tuple[torch.Tensor, Any]:
         """Hidden states of right-padded ``rows``, each behind its own prefix.
 
@@ -60,7 +62,6 @@ class Model:
             mask = torch.cat([before.long(), mask], dim=1)
         return self._forward(ids, mask, places, joined.cache if joined else None)
 
-    @torch.inference_mode()
     def step(self, ids: torch.Tensor, mask: torch.Tensor, places: torch.Tensor, cache: Any) -> torch.Tensor:
         """Hidden states [rows, 1, width] of one further token a row, appended to ``cache``."""
         return self._forward(ids, mask, places, cache)[0]
@@ -73,7 +74,6 @@ class Model:
         )
         return (out.last_hidden_state if self.plain_head else out.logits), out.past_key_values
 
-    @torch.inference_mode()
     def log_probs(self, hidden: torch.Tensor, targets: torch.Tensor, top: int) -> tuple[torch.Tensor, Any]:
         """Log-probabilities at chosen positions.
 
@@ -96,7 +96,6 @@ class Model:
         tops = (torch.cat([v for v, _ in best]), torch.cat([i for _, i in best])) if best else None
         return torch.cat(found), tops
 
-    @torch.inference_mode()
     def logits(self, hidden: torch.Tensor) -> torch.Tensor:
         """Float32 logits [positions, vocabulary] of ``hidden`` [positions, width]."""
         return self._model.get_output_embeddings()(hidden).float() if self.plain_head else hidden

@@ -1,0 +1,142 @@
+"""Reads echoed log-probabilities out of a completions reply, and finds the response's tokens among them."""
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from components.judge.failures import ReplyError
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Scored:
+    """The response's part of one echoed prompt.
+
+    Attributes:
+        tokens: texts of the response's tokens.
+        logprobs: natural log-probability of each, given all before it.
+        prompt_tokens: tokens of the whole prompt.
+    """
+
+    tokens: tuple[str, ...]
+    logprobs: tuple[float, ...]
+    prompt_tokens: int
+
+    @property
+    def total(self) -> float:
+        """log p(response | what stands before it)."""
+        return math.fsum(self.logprobs)
+
+
+def read(data: Mapping[str, Any], prompts: Sequence[str], boundaries: Sequence[int]) -> list[Scored]:
+    """The response's log-probabilities for every prompt.
+
+    A token that straddles the boundary counts as the response's: all prompts of a sample end their template in the same
+    characters, so the same token straddles everywhere and its share cancels in the ratio as far as it can.
+
+    Args:
+        data: the decoded reply.
+        prompts: the prompts in the order sent, all ending in the same response.
+        boundaries: character offset at which the response begins, one a prompt.
+
+    Raises:
+        ReplyError: choices, lists or numbers are missing, of wrong length, not finite, or do not echo the prompt; or
+            the response's tokens differ between the prompts.
+    """
+    choices = data.get("choices")
+    if not isinstance(choices, list) or len(choices) != len(prompts):
+        got = len(choices) if isinstance(choices, list) else "no list of"
+        raise ReplyError(f"{got} choices for {len(prompts)} prompts")
+    ordered: dict[int, Mapping[str, Any]] = {}
+    for choice in choices:
+        if not isinstance(choice, dict) or not isinstance(choice.get("index"), int):
+            raise ReplyError("a choice without an index")
+        ordered[choice["index"]] = choice
+    if sorted(ordered) != list(range(len(prompts))):
+        raise ReplyError(f"choices have the indices {sorted(ordered)}, not 0 to {len(prompts) - 1}")
+    found = [_read_choice(ordered[n], prompts[n], boundaries[n]) for n in range(len(prompts))]
+    for number, scored in enumerate(found[1:], start=1):
+        if scored.tokens != found[0].tokens:
+            raise ReplyError(f"the response has other tokens in prompt {number} than in prompt 0")
+    return found
+
+
+def _read_choice(choice: Mapping[str, Any], prompt: str, boundary: int) -> Scored:
+    block = choice.get("logprobs")
+    if not isinstance(block, dict):
+        raise ReplyError("no logprobs in the reply: this server ignores logprobs, or echo with logprobs")
+    tokens, values = block.get("tokens"), block.get("token_logprobs")
+    if not isinstance(tokens, list) or not all(isinstance(token, str) for token in tokens) or not tokens:
+        raise ReplyError("logprobs.tokens is not a list of texts")
+    if not isinstance(values, list) or len(values) != len(tokens):
+        got = len(values) if isinstance(values, list) else "no list of"
+        raise ReplyError(f"{got} token_logprobs for {len(tokens)} tokens")
+    offsets = block.get("text_offset")
+    if offsets is not None and (not isinstance(offsets, list) or len(offsets) != len(tokens)):
+        raise ReplyError("text_offset does not have one entry a token")
+    first, last = locate(tokens, prompt, boundary)
+    numbers = []
+    for place in range(first, last):
+        value = values[place]
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            raise ReplyError(f"log-probability of response token {place - first} is {value!r}")
+        if value > 1e-3:
+            raise ReplyError(f"log-probability of response token {place - first} is positive: {value!r}")
+        numbers.append(float(value))
+    return Scored(tuple(tokens[first:last]), tuple(numbers), last)
+
+
+def locate(tokens: Sequence[str], prompt: str, boundary: int) -> tuple[int, int]:
+    """Indices of the first token that reaches beyond ``boundary``, and behind the last token of the prompt.
+
+    The tokens' texts are laid along the prompt. ``text_offset`` is not used: vLLM adds up the lengths of the tokens'
+    texts, which is off by a start token in front, and by tokens that are parts of a character and read as U+FFFD.
+    Such tokens take up characters until one comes that can be laid again.
+
+    Raises:
+        ReplyError: the texts are not those of the prompt (echo was ignored, or the prompt was changed).
+    """
+    spans = _lay(tokens, prompt, 0)
+    if spans is None and len(tokens) > 1:
+        # A start token that the server's tokenizer put in front, such as <s>.
+        rest = _lay(tokens[1:], prompt, 0)
+        spans = None if rest is None else [(0, 0), *rest]
+    if spans is None:
+        raise ReplyError("the reply's tokens are not those of the prompt: this server ignores echo, or changes prompts")
+    first = next(index for index, (_, end) in enumerate(spans) if end > boundary)
+    return first, len(spans)
+
+
+def _lay(tokens: Sequence[str], prompt: str, place: int) -> list[tuple[int, int]] | None:
+    """Start and end of every token of ``prompt[place:]``, without tokens that were generated behind it; None if the
+    texts cannot be laid along it to its end."""
+    spans: list[tuple[int, int]] = []
+    index = 0
+    while place < len(prompt):
+        stop = index
+        while stop < len(tokens) and ("\ufffd" in tokens[stop] or not tokens[stop]):
+            stop += 1
+        if stop > index:
+            rest = _lay_behind_parts(tokens, prompt, place, index, stop)
+            return None if rest is None else [*spans, *rest]
+        if index == len(tokens) or not prompt.startswith(tokens[index], place):
+            return None
+        spans.append((place, place + len(tokens[index])))
+        place = spans[-1][1]
+        index += 1
+    return spans
+
+
+def _lay_behind_parts(
+    tokens: Sequence[str], prompt: str, place: int, index: int, stop: int
+) -> list[tuple[int, int]] | None:
+    """Lay tokens ``index`` to ``stop``, which are parts of characters, and then the rest, at the nearest place that
+    fits. Every part stands for one character at most, so the search is short."""
+    longest = min(len(prompt), place + sum(len(token) for token in tokens[index:stop]))
+    for resume in range(place, longest + 1):
+        if resume > place and prompt[place:resume].isascii():
+            continue
+        rest = _lay(tokens[stop:], prompt, resume) if resume < len(prompt) else []
+        if rest is not None:
+            return [*[(place, resume)] * (stop - index), *rest]
+    return None

@@ -1,0 +1,16 @@
+"""Text of others inside a prompt: it must stay text, and never become a control token of the judge's model."""
+
+import re
+from typing import Final
+
+_TAG: Final = re.compile(r"<(?=[^\s<>]{1,64}>)")
+"""Anything like <|im_end|>, </s>, <think> or <start_of_turn>: no tokenizer of a chat model has control tokens of
+another form, besides the bracketed ones."""
+
+_BRACKET: Final = re.compile(r"\[(?=/?[A-Z_]{2,32}\])")
+"""[INST], [/INST], [TOOL_CALLS] and the like, of the Mistral family."""
+
+
+def neutralise(text: str) -> str:
+    """Break every control-token marker by a space behind its first character; other text stays as it is."""
+    return _BRACKET.sub("[ ", _TAG.sub("< ", text))

@@ -1,0 +1,1 @@
+"""Ways to ask a judge; each is one module with its prompts as text files in ``templates/``."""
