@@ -67,9 +67,8 @@ def load_model(path: Path) -> tuple[PreTrainedModel, GGUFReader]:
     config_class, model_class = _FAMILIES[family]
     config = _config(reader, family, config_class)
     state = _state_dict(reader, family, config)
-    with torch.device("meta"):
-        model = model_class(config)
-    missing, unexpected = model.load_state_dict(state, strict=False, assign=True)
+    model = model_class(config)
+    missing, unexpected = model.load_state_dict(state, strict=False)
     model.tie_weights()
     if unexpected or set(missing) - {"lm_head.weight"}:
         raise GavelError(f"tensors do not fit the model: missing {missing}, unexpected {unexpected}", where=str(path))

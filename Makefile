@@ -1,0 +1,94 @@
+# Gavel. `make` alone lists the targets.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+VENV ?= .venv
+PY := $(VENV)/bin/python
+LOCKS := images/locks
+PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3 python,$(shell command -v $(p) >/dev/null 2>&1 && $(p) -c 'import sys; sys.exit(sys.version_info[:2] not in ((3, 11), (3, 12)))' 2>/dev/null && echo $(p))))
+# Where pip takes torch from; empty: pip's own index. The CPU build is a tenth of the size of the CUDA one (docs/setup.md).
+TORCH_INDEX ?=
+EXPERIMENT ?= quickstart
+SET ?=
+export GAVEL_STATE ?= .gavel
+
+.PHONY: help
+help: ## List the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | sort | expand -t 20
+
+.PHONY: setup
+setup: $(VENV)/.ready ## Make the virtual environment from the lock files (once; needs a network)
+
+$(VENV)/.ready: $(LOCKS)/local.txt $(LOCKS)/models.txt $(LOCKS)/torch.txt pyproject.toml
+	@bash images/locks/install.sh "$(PYTHON)" "$(VENV)" "$(TORCH_INDEX)" local
+
+$(VENV)/.ready-dev: $(VENV)/.ready $(LOCKS)/dev.txt
+	@bash images/locks/install.sh "$(PYTHON)" "$(VENV)" "$(TORCH_INDEX)" dev
+
+.PHONY: demo
+demo: $(VENV)/.ready ## Train, merge, evaluate and report on this machine's CPU (about ten minutes)
+	@$(PY) -m pipelines run quickstart $(SET)
+
+.PHONY: demo-tiny
+demo-tiny: $(VENV)/.ready ## The same pipeline on a random model of 140 thousand weights (about two minutes)
+	@$(PY) -m pipelines run tiny $(SET)
+
+.PHONY: run
+run: $(VENV)/.ready ## Run EXPERIMENT=name-or-file on this machine, with SET="key=value ..." as overrides
+	@$(PY) -m pipelines run $(EXPERIMENT) $(SET)
+
+.PHONY: show
+show: $(VENV)/.ready ## Print EXPERIMENT with everything resolved, and its hash
+	@$(PY) -m pipelines show $(EXPERIMENT) $(SET)
+
+.PHONY: compile
+compile: $(VENV)/.ready ## Compile the pipelines to build/*.yaml
+	@$(PY) -m pipelines compile build
+
+.PHONY: schema
+schema: $(VENV)/.ready ## Write JSON schemas of the configuration to build/schema, for editors
+	@$(PY) -m pipelines schema build/schema
+
+.PHONY: test
+test: $(VENV)/.ready-dev ## Run the tests, the pipeline on the tiny model among them (under twenty minutes)
+	@$(PY) -m pytest -q -m "not smollm"
+
+.PHONY: test-fast
+test-fast: $(VENV)/.ready-dev ## Only the tests that need no server and no training (about three minutes)
+	@$(PY) -m pytest -q -m "not smollm and not verl and not pipeline and not s3 and not slow"
+
+.PHONY: test-demo
+test-demo: $(VENV)/.ready-dev ## A short form of the demo with the real small model (about eight minutes)
+	@$(PY) -m pytest -q -m smollm
+
+.PHONY: bench
+bench: $(VENV)/.ready-dev ## Measure, and print ratios to what one would use instead
+	@for file in tests/bench/*.py; do echo "== $$file"; $(PY) $$file; done
+
+.PHONY: check
+check: $(VENV)/.ready-dev ## Lint, format check, types, secrets
+	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check . && $(VENV)/bin/mypy && $(PY) -m tests.tools.secrets
+
+.PHONY: format
+format: $(VENV)/.ready-dev ## Format the code
+	@$(VENV)/bin/ruff check --fix . ; $(VENV)/bin/ruff format .
+
+.PHONY: locks
+locks: ## Write the lock files anew from images/locks/*.in (needs uv)
+	@bash $(LOCKS)/refresh.sh
+
+.PHONY: stop
+stop: $(VENV)/.ready ## End local services that a killed run left behind
+	@$(PY) -m pipelines stop
+
+.PHONY: clean
+clean: ## Remove runs, results and caches of this checkout, but not the environment and the converted models
+	@if [ -x $(PY) ] && [ -f $(VENV)/.ready ]; then $(PY) -m pipelines stop; fi
+	@if [ -d "$(GAVEL_STATE)" ]; then find "$(GAVEL_STATE)" -mindepth 1 -maxdepth 1 ! -name cache -exec rm -rf {} +; fi
+	@rm -rf build .pytest_cache .mypy_cache .ruff_cache .hypothesis; find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+
+.PHONY: clean-all
+clean-all: clean ## Also remove the virtual environment and the converted models
+	@rm -rf "$(VENV)" "$(GAVEL_STATE)" *.egg-info

@@ -1,0 +1,16 @@
+"""The merge-checkpoint component: see :mod:`components.checkpoint.step` for the work."""
+
+from kfp import dsl
+
+from components.core.images import image
+
+
+@dsl.component(base_image=image("trainer"), install_kfp_package=False)
+def merge_checkpoint(
+    experiment: str, store: str, code_version: str, training: dsl.Input[dsl.Model], model: dsl.Output[dsl.Model]
+) -> None:
+    """Merge the trainer's checkpoint into one model folder."""
+    from components.checkpoint.step import STEP
+    from components.core.step import kfp_step
+
+    kfp_step(STEP, experiment, store, inputs={"training": training}, output=model)

@@ -1,0 +1,24 @@
+"""The score component: see :mod:`components.score.step` for the work."""
+
+from kfp import dsl
+
+from components.core.images import image
+
+
+@dsl.component(base_image=image("evaluation"), install_kfp_package=False)
+def score(
+    experiment: str,
+    store: str,
+    code_version: str,
+    data: dsl.Input[dsl.Dataset],
+    training: dsl.Input[dsl.Model],
+    generations: dsl.Input[dsl.Dataset],
+    scores: dsl.Output[dsl.Metrics],
+) -> None:
+    """Score answers by the judge and by rules that it does not see."""
+    from components.core.step import kfp_step
+    from components.score.step import STEP
+
+    kfp_step(
+        STEP, experiment, store, inputs={"data": data, "training": training, "generations": generations}, output=scores
+    )

@@ -1,0 +1,16 @@
+"""The train-grpo component: see :mod:`components.train.step` for the work."""
+
+from kfp import dsl
+
+from components.core.images import image
+
+
+@dsl.component(base_image=image("trainer"), install_kfp_package=False)
+def train_grpo(
+    experiment: str, store: str, code_version: str, data: dsl.Input[dsl.Dataset], training: dsl.Output[dsl.Model]
+) -> None:
+    """Train the policy by GRPO against the judge."""
+    from components.core.step import kfp_step
+    from components.train.step import STEP
+
+    kfp_step(STEP, experiment, store, inputs={"data": data}, output=training)

@@ -1,0 +1,87 @@
+"""The command line: ``python -m pipelines COMMAND``."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from components.core.errors import GavelError
+
+_EXPERIMENT = "a name in configs/experiments, or the path of a YAML file"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command, and return the exit status."""
+    options = _parser().parse_args(arguments)
+    try:
+        _COMMANDS[options.command](options)
+    except GavelError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\nstopped; the same command goes on from here", file=sys.stderr)
+        return 130
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m pipelines", description="Gavel's pipelines.")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    run = commands.add_parser("run", help="run an experiment on this machine")
+    show = commands.add_parser("show", help="print an experiment with everything resolved, and its hash")
+    for command in (run, show):
+        command.add_argument("experiment", help=_EXPERIMENT)
+        command.add_argument("overrides", nargs="*", metavar="key=value", help="dotted, as in training.steps=5")
+    show.add_argument("--json", action="store_true", help="as one line of JSON, the form that the pipeline takes")
+    compiled = commands.add_parser("compile", help="compile the pipelines to YAML")
+    compiled.add_argument("folder", type=Path, help="where to write them")
+    schema = commands.add_parser("schema", help="write JSON schemas of the configuration, for editors")
+    schema.add_argument("folder", type=Path, help="where to write them")
+    commands.add_parser("stop", help="end local services that a killed run left behind")
+    return parser
+
+
+def _run(options: argparse.Namespace) -> None:
+    from components.core.spec import load_experiment
+    from pipelines.local import run_locally
+
+    report = run_locally(load_experiment(options.experiment, options.overrides))
+    print(f"report: {report}")
+
+
+def _show(options: argparse.Namespace) -> None:
+    from components.core.spec import load_experiment
+    from components.core.spec.show import as_yaml
+
+    experiment = load_experiment(options.experiment, options.overrides)
+    print(experiment.to_json() if options.json else as_yaml(experiment).rstrip())
+
+
+def _compile(options: argparse.Namespace) -> None:
+    from pipelines.compile import compile_pipelines
+
+    for path in compile_pipelines(options.folder):
+        print(path)
+
+
+def _schema(options: argparse.Namespace) -> None:
+    from components.core.spec.schema import export_schemas
+
+    for path in export_schemas(options.folder):
+        print(path)
+
+
+def _stop(options: argparse.Namespace) -> None:
+    from components.core.services.state import state_folder
+    from components.core.services.supervisor import supervise
+
+    if not state_folder().is_dir():
+        return
+    with supervise(state_folder()):
+        pass
+
+
+_COMMANDS = {"run": _run, "show": _show, "compile": _compile, "schema": _schema, "stop": _stop}
+
+if __name__ == "__main__":
+    sys.exit(main())

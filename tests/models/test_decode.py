@@ -1,0 +1,97 @@
+"""The decoding loop against transformers' own ``generate``, and its sampling against the closed form."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from components.core.spec.source import TinySource
+from components.models.decode import decode, sample
+from components.models.materialize import materialize
+
+PROMPTS = ["Write one sentence.", "for key in", "def wrap(text, width=70):", "a"]
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory):
+    folder = materialize(TinySource(kind="tiny", seed=3), tmp_path_factory.mktemp("cache"))
+    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
+    return model, AutoTokenizer.from_pretrained(folder)
+
+
+def test_greedy_equals_generate_one_prompt_at_a_time(tiny):
+    model, tokenizer = tiny
+    prompts = [tokenizer(text)["input_ids"] for text in PROMPTS]
+    assert len({len(prompt) for prompt in prompts}) > 1
+    stop = frozenset([tokenizer.eos_token_id])
+    ours = decode(model, prompts, max_tokens=20, stop_ids=stop, pad_id=tokenizer.pad_token_id)
+    for prompt, decoded in zip(prompts, ours, strict=True):
+        ids = torch.tensor([prompt])
+        with torch.inference_mode():
+            theirs = model.generate(
+                ids,
+                attention_mask=torch.ones_like(ids),
+                max_new_tokens=20,
+                do_sample=False,
+                pad_token_id=tokenizer.pad_token_id,
+            )
+        assert decoded.token_ids == theirs[0, len(prompt) :].tolist()
+
+
+def test_log_probs_are_those_of_a_plain_forward_pass(tiny):
+    model, tokenizer = tiny
+    prompts = [tokenizer(text)["input_ids"] for text in PROMPTS]
+    generator = torch.Generator().manual_seed(5)
+    decoded = decode(
+        model, prompts, max_tokens=12, stop_ids=frozenset(), pad_id=0, temperature=1.0, generator=generator
+    )
+    for prompt, result in zip(prompts, decoded, strict=True):
+        with torch.inference_mode():
+            logits = model(torch.tensor([prompt + result.token_ids])).logits[0].float()
+        expected = logits.log_softmax(-1)[len(prompt) - 1 : -1].gather(-1, torch.tensor(result.token_ids)[:, None])[:, 0]
+        assert result.log_probs == pytest.approx(expected.tolist(), abs=1e-4)
+
+
+def test_a_finished_row_leaves_the_others_as_they_are(tiny):
+    model, tokenizer = tiny
+    prompts = [tokenizer(text)["input_ids"] for text in PROMPTS]
+    free = decode(model, prompts, max_tokens=10, stop_ids=frozenset(), pad_id=0)
+    stop = free[0].token_ids[2]
+    stopped = decode(model, prompts, max_tokens=10, stop_ids=frozenset([stop]), pad_id=0)
+    for before, after in zip(free, stopped, strict=True):
+        cut = before.token_ids.index(stop) + 1 if stop in before.token_ids else len(before.token_ids)
+        assert after.token_ids == before.token_ids[:cut]
+        assert after.finished == (stop in before.token_ids)
+
+
+def test_sampling_follows_the_softmax():
+    logits = torch.log(torch.tensor([[0.5, 0.3, 0.15, 0.05]])).repeat(40_000, 1)
+    chosen, log_probs = sample(logits, 1.0, 1.0, 0, torch.Generator().manual_seed(0))
+    shares = torch.bincount(chosen, minlength=4) / len(chosen)
+    assert shares.tolist() == pytest.approx([0.5, 0.3, 0.15, 0.05], abs=0.01)
+    assert log_probs[chosen == 1][0].item() == pytest.approx(math.log(0.3), abs=1e-5)
+
+
+def test_top_p_keeps_the_smallest_set_that_reaches_the_mass():
+    logits = torch.log(torch.tensor([[0.5, 0.3, 0.15, 0.05]])).repeat(5_000, 1)
+    chosen, log_probs = sample(logits, 1.0, 0.75, 0, torch.Generator().manual_seed(0))
+    assert set(chosen.tolist()) == {0, 1}
+    assert log_probs[chosen == 0][0].item() == pytest.approx(math.log(0.5 / 0.8), abs=1e-5)
+
+
+def test_top_k_keeps_k_tokens():
+    logits = torch.tensor([[1.0, 3.0, 2.0, 0.0]]).repeat(2_000, 1)
+    chosen, _ = sample(logits, 1.0, 1.0, 2, torch.Generator().manual_seed(0))
+    assert set(chosen.tolist()) == {1, 2}
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.floats(-20, 20, width=32), min_size=2, max_size=8), st.floats(0.1, 3.0), st.integers(0, 2**31))
+def test_a_draw_has_the_probability_it_reports(logits: list[float], temperature: float, seed: int):
+    row = torch.tensor([logits])
+    chosen, log_probs = sample(row, temperature, 1.0, 0, torch.Generator().manual_seed(seed))
+    expected = (row.double() / temperature).softmax(-1)[0, chosen[0]].log().item()
+    assert log_probs[0].item() == pytest.approx(expected, abs=1e-3)

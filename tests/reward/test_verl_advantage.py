@@ -1,0 +1,48 @@
+"""The estimator as verl calls it."""
+
+import numpy as np
+import pytest
+import torch
+
+core_algos = pytest.importorskip("verl.trainer.ppo.core_algos")
+from components.reward.verl_advantage import NAME, gavel_grpo  # noqa: E402
+
+
+def rewards_at_last_token(totals: list[float], lengths: list[int], width: int) -> tuple[torch.Tensor, torch.Tensor]:
+    rewards, mask = torch.zeros(len(totals), width), torch.zeros(len(totals), width)
+    for row, (total, length) in enumerate(zip(totals, lengths, strict=True)):
+        mask[row, :length] = 1
+        if length:
+            rewards[row, length - 1] = total
+    return rewards, mask
+
+
+def test_it_is_registered():
+    assert core_algos.get_adv_estimator_fn(NAME) is gavel_grpo
+
+
+def test_it_equals_verls_own_estimator_where_that_one_is_right():
+    rewards, mask = rewards_at_last_token([0.1, 0.9, 0.4, 0.7, 0.2, 0.3], [3, 5, 2, 4, 5, 1], 5)
+    index = np.array(["a", "a", "a", "b", "b", "b"], dtype=object)
+    ours, returns = gavel_grpo(rewards, mask, index)
+    theirs, _ = core_algos.compute_grpo_outcome_advantage(rewards.clone(), mask, index)
+    assert torch.allclose(ours, theirs, atol=1e-4)
+    assert torch.equal(ours, returns)
+
+
+def test_a_lone_survivor_gets_nothing_where_verls_gives_its_raw_score():
+    rewards, mask = rewards_at_last_token([0.9, 0.0], [3, 0], 4)
+    index = np.array(["a", "pad1"], dtype=object)
+    theirs, _ = core_algos.compute_grpo_outcome_advantage(rewards.clone(), mask, index)
+    assert theirs[0, 0].item() == pytest.approx(0.9, abs=1e-4)
+    ours, _ = gavel_grpo(rewards, mask, index)
+    assert ours.abs().sum().item() == 0
+
+
+def test_padding_rows_take_no_part():
+    rewards, mask = rewards_at_last_token([0.2, 0.8, 0.0], [3, 2, 0], 4)
+    index = np.array(["a", "a", "a"], dtype=object)
+    ours, _ = gavel_grpo(rewards, mask, index)
+    deviation = 0.6 / 2**0.5
+    assert ours[1, 0].item() == pytest.approx(0.3 / deviation, rel=1e-5)
+    assert ours[2].abs().sum().item() == 0
