@@ -12,7 +12,8 @@ from components.judge.protocols.likelihood_ratio import LikelihoodRatio
 from components.judge.transport import Transport
 
 if TYPE_CHECKING:
-    from components.core.spec import JudgeSpec, RewardSpec
+    from components.core.spec.judge import JudgeSpec
+    from components.core.spec.reward import RewardSpec
 
 
 def build_judge(spec: "JudgeSpec", reward: "RewardSpec", endpoint: str, ledger: Ledger | None) -> Judge:

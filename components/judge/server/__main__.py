@@ -25,6 +25,7 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--threads", type=int, default=0, help="threads that compute; 0: one a core")
     parser.add_argument("--max-batch", type=int, default=32, help="prompts of one forward pass")
+    parser.add_argument("--context", type=int, default=None, help="longest prompt in tokens; default: the model's")
     parser.add_argument("--prefix-mib", type=int, default=256, help="memory for kept prefixes; 0 turns reuse off")
     parser.add_argument("--parent", default=None, metavar="PID:START", help="end when this process is gone")
     return parser.parse_args(argv)
@@ -44,6 +45,10 @@ async def serve(options: argparse.Namespace) -> None:
     if options.threads:
         torch.set_num_threads(options.threads)
     model = Model(options.model, prefix_bytes=options.prefix_mib << 20)
+    if options.context is not None:
+        if options.context > model.context:
+            sys.exit(f"--context {options.context} is more than the {model.context} tokens that the model reads")
+        model.context = options.context
     engine = Engine(model, Text(options.model), max_batch=options.max_batch)
     runner = web.AppRunner(build_app(engine, options.name), handler_cancellation=True, access_log=None)
     await runner.setup()

@@ -1,0 +1,1 @@
+"""The step deploy-judge: brings the judge up, or finds it up."""

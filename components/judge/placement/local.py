@@ -1,0 +1,91 @@
+"""A judge as a process of this machine: our CPU server, or vLLM where it is installed."""
+
+import importlib.util
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from components.core.errors import JudgeError
+from components.core.progress import Progress
+from components.core.services.manager import ServiceManager, ServiceSpec
+from components.judge.endpoint import Endpoint, forget_endpoint, record_endpoint
+
+if TYPE_CHECKING:
+    from components.core.spec.judge import JudgeSpec
+
+_PATIENCE = {"embedded": 180.0, "vllm": 1200.0}
+"""Seconds until the server must answer. vLLM loads and compiles large models for many minutes."""
+
+
+class LocalPlacement:
+    """Starts the judge's server under the supervising command, or adopts the one that it started before.
+
+    Args:
+        spec: the judge, with the source of its weights.
+        threads: threads that our CPU server computes with.
+        state: the state folder.
+    """
+
+    def __init__(self, spec: "JudgeSpec", threads: int, state: Path) -> None:
+        self._spec = spec
+        self._threads = threads
+        self._state = state
+        self._manager = ServiceManager(state)
+
+    @property
+    def service(self) -> str:
+        """Name of the server in the registry of local services."""
+        return f"judge-{self._spec.name}"
+
+    def up(self, progress: Progress) -> Endpoint:
+        """See :class:`components.judge.placement.base.JudgePlacement`."""
+        from components.models.materialize import cache_folder, materialize
+
+        spec = self._spec
+        if spec.source is None:
+            raise JudgeError("the judge has no weights to serve", where=f"judge {spec.name}", remedy="set source")
+        if spec.serving == "vllm" and importlib.util.find_spec("vllm") is None:
+            raise JudgeError(
+                "vLLM is not installed here",
+                where=f"judge {spec.name}: serving vllm",
+                remedy="install vllm into this environment, set serving: embedded for the CPU server, or serve "
+                "the judge elsewhere and set serving: external",
+            )
+        progress.phase(f"preparing the weights of judge {spec.name}")
+        folder = materialize(spec.source, cache_folder(self._state))
+        progress.phase(f"starting judge {spec.name}")
+        service = self._manager.start(
+            ServiceSpec(
+                name=self.service,
+                argv=self._embedded(folder) if spec.serving == "embedded" else self._vllm(folder),
+                port=spec.port,
+                timeout=_PATIENCE[spec.serving],
+            ),
+            progress,
+        )
+        endpoint = Endpoint(service.url, spec.model_name, str(service.process), service.log)
+        record_endpoint(spec.name, self._state, endpoint)
+        return endpoint
+
+    def down(self) -> bool:
+        """See :class:`components.judge.placement.base.JudgePlacement`."""
+        ran = self._manager.end(self.service)
+        forget_endpoint(self._spec.name, self._state)
+        return ran
+
+    def _embedded(self, folder: Path) -> list[str]:
+        return [
+            *(sys.executable, "-m", "components.judge.server"),
+            *("--model", str(folder), "--name", self._spec.model_name),
+            *("--host", "127.0.0.1", "--port", "{port}"),
+            *("--threads", str(self._threads), "--context", str(self._spec.context_tokens)),
+            *("--parent", str(self._manager.owner)),
+        ]
+
+    def _vllm(self, folder: Path) -> list[str]:
+        return [
+            *(sys.executable, "-m", "vllm.entrypoints.openai.api_server"),
+            *("--model", str(folder), "--served-model-name", self._spec.model_name),
+            *("--host", "127.0.0.1", "--port", "{port}"),
+            *("--max-model-len", str(self._spec.context_tokens)),
+        ]

@@ -1,0 +1,1 @@
+"""The step probe-judge: asks the judge real questions before anything depends on it."""

@@ -1,0 +1,121 @@
+"""A rubric's reward from its verdicts.
+
+Source of the formula: RuscaRL (arXiv 2508.16949) and HealthBench score points of met criteria over positive points.
+Here both sums run over known criteria alone, and a sample with too little known is not scored at all.
+"""
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from typing import Literal
+
+from components.core.errors import ContractError
+from components.judge.verdict import Criterion, Verdict, VerdictStatus
+
+Value = Literal["probability", "binary"]
+
+_ROUNDING = 1e-9
+"""A share of 0.8 may come out of the sum as 0.79999999."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Reward:
+    """What a sample's verdicts amount to.
+
+    Attributes:
+        status: ``scored``, or ``abstained`` when too little is known; an abstained sample takes no part in training.
+        value: the reward in [0, 1]; None exactly when abstained.
+        parts: ``unclipped`` (at most 1, below 0 when penalties prevail), and its summands ``earned`` and ``penalty``;
+            empty when abstained.
+        known_weight: share of the positive points whose criteria are known, in [0, 1].
+        reason: why it abstained: ``known_weight`` or ``penalty_unknown``; None when scored.
+    """
+
+    status: Literal["scored", "abstained"]
+    value: float | None
+    parts: dict[str, float]
+    known_weight: float
+    reason: str | None
+
+
+def rubric_reward(
+    criteria: Sequence[Criterion],
+    verdicts: Sequence[Verdict],
+    value: Value = "probability",
+    min_known_weight: float = 0.8,
+    *,
+    where: str = "",
+) -> Reward:
+    """max(0, sum of points * p over known criteria / sum of positive points over known criteria).
+
+    p is the verdict's probability, or 1 for met and 0 for unmet when ``value`` is binary. The sample abstains when less
+    than ``min_known_weight`` of the positive points is known, and also when any penalty is unknown, of whatever weight:
+    leaving an unknown penalty out of the sum would treat a response whose grading failed as harmless.
+
+    Args:
+        criteria: the rubric; points below 0 are penalties.
+        verdicts: one a criterion, in the same order.
+        value: what a known verdict contributes.
+        min_known_weight: in (0, 1].
+        where: the row, for error messages.
+
+    Raises:
+        ContractError: the rubric is empty, has no positive points or one criterion twice; verdicts and criteria differ
+            in number; or a known verdict has no probability where one is asked for.
+    """
+    positive = _check(criteria, verdicts, where)
+    known = [(c, v) for c, v in zip(criteria, verdicts, strict=True) if v.status is not VerdictStatus.UNKNOWN]
+    weight = math.fsum(criterion.points for criterion, _ in known if criterion.points > 0)
+    share = min(1.0, weight / positive)
+    penalties = sum(criterion.points < 0 for criterion in criteria)
+    reason = None
+    if weight <= 0 or share < min_known_weight - _ROUNDING:
+        reason = "known_weight"
+    elif sum(criterion.points < 0 for criterion, _ in known) < penalties:
+        reason = "penalty_unknown"
+    if reason is not None:
+        return Reward("abstained", None, {}, share, reason)
+    shares = [(criterion.points, _met(verdict, value, where)) for criterion, verdict in known]
+    earned = math.fsum(points * met for points, met in shares if points > 0) / weight
+    penalty = math.fsum(points * met for points, met in shares if points < 0) / weight
+    unclipped = math.fsum(points * met for points, met in shares) / weight
+    parts = {"unclipped": unclipped, "earned": earned, "penalty": penalty}
+    return Reward("scored", min(1.0, max(0.0, unclipped)), parts, share, None)
+
+
+def _check(criteria: Sequence[Criterion], verdicts: Sequence[Verdict], where: str) -> float:
+    """The sum of positive points, above 0."""
+    if not criteria:
+        raise ContractError(
+            "the rubric is empty", where=where, remedy="give at least one criterion with points above 0"
+        )
+    if len(criteria) != len(verdicts):
+        raise ContractError(f"{len(verdicts)} verdicts for {len(criteria)} criteria", where=where)
+    texts = [criterion.text for criterion in criteria]
+    if len(set(texts)) < len(texts):
+        twice = next(text for text in texts if texts.count(text) > 1)
+        raise ContractError(
+            f"the rubric has a criterion twice: {twice!r}",
+            where=where,
+            remedy="keep it once, with the sum of the points",
+        )
+    positive = math.fsum(criterion.points for criterion in criteria if criterion.points > 0)
+    if positive <= 0:
+        raise ContractError(
+            "the rubric has no positive points, so no reward is defined",
+            where=where,
+            remedy="give at least one criterion with points above 0",
+        )
+    return positive
+
+
+def _met(verdict: Verdict, value: Value, where: str) -> float:
+    if value == "binary":
+        return 1.0 if verdict.status is VerdictStatus.MET else 0.0
+    if verdict.probability is None:
+        raise ContractError(
+            f"judge {verdict.judge} gives no probabilities with {verdict.protocol}",
+            where=where,
+            remedy="set reward.value: binary, or choose a protocol that gives probabilities",
+        )
+    return verdict.probability

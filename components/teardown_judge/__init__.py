@@ -1,0 +1,1 @@
+"""The step teardown-judge: ends the judge that this run started."""

@@ -1,0 +1,148 @@
+"""The rubric's reward: worked rows, abstaining, and properties that hold for every rubric."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.core.errors import ContractError
+from components.judge.verdict import Criterion, UnknownReason, Verdict, VerdictStatus
+from components.reward.rubric import rubric_reward
+
+
+def known(probability: float) -> Verdict:
+    status = VerdictStatus.MET if probability > 0.5 else VerdictStatus.UNMET
+    return Verdict(status, probability, None, None, "j", "p", 1)
+
+
+def unknown(reason: UnknownReason = UnknownReason.TIMEOUT) -> Verdict:
+    return Verdict(VerdictStatus.UNKNOWN, None, None, reason, "j", "p", 3)
+
+
+def rubric(*points: float) -> list[Criterion]:
+    return [Criterion(f"criterion {number}", value) for number, value in enumerate(points)]
+
+
+MET, UNMET = known(1.0), known(0.0)
+
+
+@pytest.mark.parametrize(
+    ("penalty", "clipped", "unclipped"),
+    [(-4.0, 0.4, 0.4), (-10.0, 0.0, -0.2)],
+)
+def test_worked_rows(penalty: float, clipped: float, unclipped: float) -> None:
+    reward = rubric_reward(rubric(5, 3, 2, penalty), [MET, MET, UNMET, MET], value="binary")
+    assert reward.status == "scored"
+    assert reward.value == pytest.approx(clipped)
+    assert reward.parts["unclipped"] == pytest.approx(unclipped)
+    assert reward.parts["earned"] == pytest.approx(0.8)
+    assert reward.parts["penalty"] == pytest.approx(penalty / 10)
+
+
+def test_a_penalty_that_is_not_met_costs_nothing() -> None:
+    assert rubric_reward(rubric(5, -4), [MET, UNMET]).value == 1.0
+
+
+def test_probability_weights_and_binary_does_not() -> None:
+    verdicts = [known(0.75), known(0.4)]
+    assert rubric_reward(rubric(1, 3), verdicts).value == pytest.approx((0.75 + 3 * 0.4) / 4)
+    assert rubric_reward(rubric(1, 3), verdicts, value="binary").value == pytest.approx(0.25)
+
+
+def test_unknown_positive_leaves_both_sums() -> None:
+    reward = rubric_reward(rubric(8, 2), [MET, unknown()], min_known_weight=0.8)
+    assert (reward.status, reward.value, reward.known_weight) == ("scored", 1.0, pytest.approx(0.8))
+
+
+def test_too_little_known_abstains() -> None:
+    reward = rubric_reward(rubric(7, 3), [MET, unknown()], min_known_weight=0.8)
+    assert (reward.status, reward.value, reward.parts, reward.reason) == ("abstained", None, {}, "known_weight")
+    assert reward.known_weight == pytest.approx(0.7)
+
+
+@pytest.mark.parametrize("points", [-0.01, -4.0, -100.0])
+def test_failure_never_hides_a_penalty(points: float) -> None:
+    reward = rubric_reward(rubric(5, points), [MET, unknown()])
+    assert (reward.status, reward.value, reward.reason) == ("abstained", None, "penalty_unknown")
+    assert reward.known_weight == 1.0
+
+
+@pytest.mark.parametrize("reason", list(UnknownReason))
+def test_every_reason_abstains(reason: UnknownReason) -> None:
+    reward = rubric_reward(rubric(1), [unknown(reason)], min_known_weight=1e-9)
+    assert (reward.status, reward.value, reward.known_weight) == ("abstained", None, 0.0)
+
+
+def test_bad_rubrics_are_errors() -> None:
+    with pytest.raises(ContractError, match="empty"):
+        rubric_reward([], [])
+    with pytest.raises(ContractError, match="no positive points"):
+        rubric_reward(rubric(-1, -2), [MET, MET])
+    with pytest.raises(ContractError, match="1 verdicts for 2 criteria"):
+        rubric_reward(rubric(1, 2), [MET])
+    with pytest.raises(ContractError, match="twice: 'a'"):
+        rubric_reward([Criterion("a", 1), Criterion("a", 2)], [MET, MET])
+    with pytest.raises(ContractError, match="row-7"):
+        rubric_reward([], [], where="row-7")
+
+
+def test_a_protocol_without_probabilities_needs_binary() -> None:
+    bare = Verdict(VerdictStatus.MET, None, None, None, "j", "rubric/1", 1)
+    assert rubric_reward(rubric(1), [bare], value="binary").value == 1.0
+    with pytest.raises(ContractError, match="no probabilities"):
+        rubric_reward(rubric(1), [bare], value="probability")
+
+
+POINTS = st.one_of(st.floats(0.1, 10), st.floats(-10, -0.1))
+VERDICTS = st.one_of(st.floats(0, 1).map(known), st.sampled_from(list(UnknownReason)).map(unknown))
+ROWS = st.lists(st.tuples(POINTS, VERDICTS), min_size=1, max_size=12).filter(lambda rows: any(p > 0 for p, _ in rows))
+SHARES = st.floats(0.01, 1)
+
+
+@given(ROWS, SHARES)
+def test_reward_is_the_formula_or_nothing(rows: list[tuple[float, Verdict]], least: float) -> None:
+    criteria, verdicts = rubric(*(p for p, _ in rows)), [v for _, v in rows]
+    reward = rubric_reward(criteria, verdicts, min_known_weight=least)
+    pairs = [(Fraction(p), Fraction(v.probability)) for p, v in rows if v.probability is not None]
+    positive = sum(p for p, _ in pairs if p > 0)
+    whole = sum(Fraction(p) for p, _ in rows if p > 0)
+    hidden = any(p < 0 and v.probability is None for p, v in rows)
+    if hidden or not positive or positive / whole < Fraction(least) - Fraction(1, 10**8):
+        assert reward.status == "abstained"
+        assert reward.value is None
+        assert reward.reason is not None
+    elif positive / whole > Fraction(least):
+        expected = float(sum(p * q for p, q in pairs) / positive)
+        assert reward.status == "scored"
+        assert reward.reason is None
+        assert reward.parts["unclipped"] == pytest.approx(expected, abs=1e-9)
+        assert reward.value == pytest.approx(max(0.0, expected), abs=1e-9)
+    if reward.value is not None:
+        assert 0.0 <= reward.value <= 1.0
+
+
+@given(ROWS, st.randoms(use_true_random=False))
+def test_order_does_not_matter(rows: list[tuple[float, Verdict]], dice: object) -> None:
+    shuffled = list(rows)
+    dice.shuffle(shuffled)  # type: ignore[attr-defined]
+    one = rubric_reward(rubric(*(p for p, _ in rows)), [v for _, v in rows])
+    other = rubric_reward(rubric(*(p for p, _ in shuffled)), [v for _, v in shuffled])
+    assert one.status == other.status
+    assert one.value == pytest.approx(other.value, abs=1e-12)
+
+
+@given(st.lists(st.floats(0.1, 10), min_size=1, max_size=8), st.lists(st.floats(-10, -0.1), max_size=8))
+def test_an_unknown_verdict_never_beats_the_best_known_one(good: list[float], bad: list[float]) -> None:
+    criteria = rubric(*good, *bad)
+    best = rubric_reward(criteria, [MET] * len(good) + [UNMET] * len(bad))
+    assert best.value == pytest.approx(1.0)
+    for place in range(len(criteria)):
+        verdicts = [MET] * len(good) + [MET] * len(bad)
+        verdicts[place] = unknown()
+        got = rubric_reward(criteria, verdicts)
+        full = rubric_reward(criteria, [MET] * len(criteria))
+        if criteria[place].points < 0:
+            assert got.value is None
+        else:
+            assert got.value is None or got.value <= full.value + 1e-9 or not bad
