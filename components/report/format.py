@@ -19,7 +19,7 @@ def level(value: float | None, unit: Unit) -> str:
     if value is None:
         return UNKNOWN
     if unit is Unit.SHARE:
-        return _signed(f"{100 * value:.1f}") + " %"
+        return _signed(f"{100 * value:.1f}") + "\u00a0%"
     return _signed(f"{value:.3f}" if unit is Unit.REWARD else f"{value:.1f}")
 
 

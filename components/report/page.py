@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from components.report import examples, plots, settings
 from components.report import format as fmt
+from components.report.direction import MAX_DROPPED, MIN_PROMPTS
 from components.report.figures import PART_LABELS, Figure
 from components.report.heldout import KINDS, MEASURES, Unit
 from components.report.reading import HEADLINES
@@ -60,6 +61,8 @@ def build_page(experiment: "Experiment", findings: Findings, figures: Sequence[F
         examples=[(*examples.LABELS[kind], found) for kind, found in _examples(findings)],
         timings=timings(findings.training),
         metrics=metric_rows(findings),
+        min_prompts=MIN_PROMPTS,
+        max_dropped=MAX_DROPPED,
         fmt=fmt,
         unit=Unit,
         visible=examples.visible,

@@ -134,7 +134,8 @@ def _echo_length(figure: Figure) -> Canvas:
         _series(axis, figure, column)
     axes[0].set_ylim(-0.04, 1.04)
     axes[0].set_ylabel("echo, share")
-    axes[1].set_ylim(bottom=0)
+    # From zero, and with room for the topmost marker.
+    axes[1].set_ylim(0, axes[1].dataLim.y1 * 1.1 or 1)
     axes[1].set_ylabel("words")
     _step_axis(axes[1])
     return canvas

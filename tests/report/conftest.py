@@ -20,7 +20,20 @@ from components.core.step import StepContext
 
 ROOT = Path(__file__).resolve().parents[2]
 CRITERIA = (("mentions an animal", 2.0), ("is rude", -1.0))
-SUBJECTS = ("harbour", "kitchen", "market", "library", "orchard", "station", "bridge", "attic", "canal", "field", "mill", "pier")
+SUBJECTS = (
+    "harbour",
+    "kitchen",
+    "market",
+    "library",
+    "orchard",
+    "station",
+    "bridge",
+    "attic",
+    "canal",
+    "field",
+    "mill",
+    "pier",
+)
 TEMPLATES = tuple(f"Template {number} about the {{}}." for number in range(8))
 ANIMALS = ("otter", "heron", "badger", "rabbit", "donkey", "pelican")
 
