@@ -90,7 +90,9 @@ def _rows(data: DataSpec, training: TrainingSpec) -> Iterable[Conflict]:
 
 
 def _workers(training: TrainingSpec, cluster: ClusterSpec) -> Iterable[Conflict]:
-    workers = max(1, cluster.gpus)
+    if training.prompts_per_step % training.mini_batch_prompts:
+        return
+    workers = max(1, cluster.gpus) if cluster.accelerator == "gpu" else 1
     rollouts = training.prompts_per_step * training.rollouts_per_prompt
     in_update = training.mini_batch_prompts * training.rollouts_per_prompt
     share = f" on each of {workers} GPUs" if workers > 1 else ""

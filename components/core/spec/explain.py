@@ -19,6 +19,8 @@ def problems_of(
     problems: list[Problem] = []
     for found in error.errors(include_url=False):
         key = _without_tags(found["loc"], tree)
+        if found["type"] == "union_tag_invalid":
+            key = (*key, "kind")
         cause = found.get("ctx", {}).get("error")
         if isinstance(cause, ConflictError):
             for conflict in cause.conflicts:

@@ -9,7 +9,7 @@ from components.core.spec.places import Map, Mark, ReadError, Seq
 from components.core.spec.yaml_core import CoreLoader
 
 MAX_DEPTH = 40
-MAX_NODES = 100_000
+MAX_NODES = 20_000
 
 
 def read_text(text: str, mark: Mark, *, lines: bool = True) -> object:

@@ -23,6 +23,17 @@ class CoreDumper(yaml.SafeDumper):
         return True
 
 
+_BREAKS = re.compile("[\x85\u2028\u2029]")
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
+    """Line breaks beyond ASCII would be folded away in single quotes; in double quotes they are escaped."""
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"' if _BREAKS.search(text) else None)
+
+
+CoreDumper.add_representer(str, _text)
+
+
 _TYPES: tuple[tuple[str, str, list[str | None]], ...] = (
     ("null", r"^(?:~|null|Null|NULL|)$", ["~", "n", "N", "", None]),
     ("bool", r"^(?:true|True|TRUE|false|False|FALSE)$", list("tTfF")),

@@ -102,7 +102,7 @@ def test_what_is_no_configuration_is_refused_with_its_line(text: str, line: int,
 @pytest.mark.parametrize(
     "text",
     [
-        "[" * 5000 + "]" * 5000,
+        "[" * 1500 + "]" * 1500,
         "[" * (MAX_DEPTH + 2) + "]" * (MAX_DEPTH + 2),
         "&a [*a]",
         "a: &a [x, x, x, x, x, x, x, x, x]\n"
