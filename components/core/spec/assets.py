@@ -9,10 +9,12 @@ from components.core.spec.fields import suggestion
 from components.core.spec.files import display, is_file, names_in, resolve
 from components.core.spec.places import Map
 from components.core.spec.problems import mark_of
+from components.core.spec.reward import RewardPrompts, RewardSpec
 from components.core.spec.secrets import shown
 
 _COMPONENTS = Path(__file__).resolve().parents[2]
 _WORDS = _COMPONENTS / "score" / "words"
+_TEMPLATES = _COMPONENTS / "judge" / "protocols" / "templates"
 _SENTENCES = _COMPONENTS / "data" / "sentences"
 _SENTENCE_FILES = ("train_templates", "heldout_templates", "train_subjects", "heldout_subjects")
 
@@ -33,17 +35,21 @@ def locate(composer: Composer, part: str, tree: Map) -> None:
             _fingerprint(composer, tree, path)
 
 
-def check_shipped(composer: Composer, data: DataSpec, tree: Map) -> None:
-    """Report word lists and templates that are not there."""
-    if data.gold.word_list is not None and not is_file(path := _WORDS / f"{data.gold.word_list}.txt"):
-        where = mark_of(tree, ("gold", "word_list"))
-        remedy = suggestion(data.gold.word_list, names_in(_WORDS, ".txt"))
-        composer.complain("data.gold.word_list", f"there is no file {display(path)}", where, remedy)
+def check_data_files(composer: Composer, data: DataSpec, tree: Map) -> None:
+    """Report a word list or templates of prompts that are not there."""
+    if data.gold.word_list is not None:
+        _shipped(composer, "data", tree, ("gold", "word_list"), _WORDS / f"{data.gold.word_list}.txt", bare=True)
     if data.kind == "sentences":
         for key in _SENTENCE_FILES:
-            if not is_file(path := _SENTENCES / getattr(data, key)):
-                remedy = suggestion(path.name, [f"{name}.txt" for name in names_in(_SENTENCES, ".txt")])
-                composer.complain(f"data.{key}", f"there is no file {display(path)}", mark_of(tree, (key,)), remedy)
+            _shipped(composer, "data", tree, (key,), _SENTENCES / getattr(data, key), bare=False)
+
+
+def check_reward_files(composer: Composer, reward: RewardSpec, tree: Map) -> None:
+    """Report templates of the judge's prompts that are not there."""
+    for key in RewardPrompts.model_fields:
+        _shipped(
+            composer, "reward", tree, ("prompts", key), _TEMPLATES / f"{getattr(reward.prompts, key)}.txt", bare=True
+        )
 
 
 def check_folder(composer: Composer, part: str, tree: Map) -> None:
@@ -58,6 +64,15 @@ def check_folder(composer: Composer, part: str, tree: Map) -> None:
             mark_of(source, ("path",)),
             "give a folder in Hugging Face layout, or another kind of source",
         )
+
+
+def _shipped(composer: Composer, part: str, tree: Map, key: tuple[str, ...], path: Path, *, bare: bool) -> None:
+    """Report ``path`` if it is missing; ``bare``: the user writes its name without .txt."""
+    if is_file(path):
+        return
+    known = [name if bare else f"{name}.txt" for name in names_in(path.parent, ".txt")]
+    remedy = suggestion(path.stem if bare else path.name, known)
+    composer.complain(".".join((part, *key)), f"there is no file {display(path)}", mark_of(tree, key), remedy)
 
 
 def _absolute(composer: Composer, prefix: str, tree: Map, key: str) -> Path | None:

@@ -1,5 +1,6 @@
 """Combinations across the parts of an experiment that cannot work, found before anything starts."""
 
+import urllib.parse
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
@@ -80,6 +81,24 @@ def _serving(judge: JudgeSpec, cluster: ClusterSpec) -> Iterable[Conflict]:
         )
 
 
+def _reach(judge: JudgeSpec, data: DataSpec, cluster: ClusterSpec) -> Iterable[Conflict]:
+    if cluster.placement == "local":
+        return
+    host = urllib.parse.urlsplit(judge.endpoint or "").hostname or ""
+    if host == "localhost" or host == "::1" or host.startswith("127."):
+        yield Conflict(
+            "judge.endpoint",
+            f"{judge.endpoint!r} is this machine, which the pods of cluster {cluster.name} do not reach",
+            "give the address that they see, such as http://NAME.NAMESPACE.svc:8000",
+        )
+    if data.path is not None and not data.path.startswith("s3://"):
+        yield Conflict(
+            "data.path",
+            f"{data.path!r} lies on this machine, but cluster.placement is kubernetes",
+            "upload the file and give its s3:// URL, with sha256",
+        )
+
+
 def _rows(data: DataSpec, training: TrainingSpec) -> Iterable[Conflict]:
     if data.train_rows < training.prompts_per_step:
         yield Conflict(
@@ -152,6 +171,7 @@ CHECKS = (
     Check(("judge", "training", "evaluation"), _judge_context),
     Check(("judge", "reward"), _logprobs),
     Check(("judge", "cluster"), _serving),
+    Check(("judge", "data", "cluster"), _reach),
     Check(("data", "training"), _rows),
     Check(("training", "cluster"), _workers),
     Check(("policy", "training", "cluster"), _memory),

@@ -19,6 +19,7 @@ from components.core.spec.files import display, is_file, names_in, resolve
 from components.core.spec.overrides import Override, apply, parse_overrides
 from components.core.spec.places import Map, Mark
 from components.core.spec.problems import config_error, mark_of
+from components.core.spec.reward import RewardSpec
 from components.core.spec.secret_scan import secrets_in
 from components.core.spec.secrets import shown
 
@@ -115,7 +116,9 @@ def _across(composer: Composer, parts: dict[str, Spec], trees: dict[str, Map]) -
         part, *rest = conflict.key.split(".")
         composer.complain(conflict.key, conflict.what, mark_of(trees[part], rest), conflict.remedy)
     if isinstance(data := parts.get("data"), DataSpec):
-        assets.check_shipped(composer, data, trees["data"])
+        assets.check_data_files(composer, data, trees["data"])
+    if isinstance(reward := parts.get("reward"), RewardSpec):
+        assets.check_reward_files(composer, reward, trees["reward"])
     if isinstance(cluster := parts.get("cluster"), ClusterSpec) and cluster.placement == "local":
         for part in {"policy", "judge"} & set(parts):
             assets.check_folder(composer, part, trees[part])

@@ -1,6 +1,7 @@
 """Values that cannot go together. Each case changes the good tiny experiment; the limits beside them must load."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -21,11 +22,11 @@ CASES = [
     ("training.micro_batch", "16 does not divide the 8 rollouts", ["training.mini_batch_prompts=2"]),
     ("training.top_k", "0 keeps no token", ["training.top_k=0"]),
     ("training.stall_minutes", "21.0 is above deadline_minutes 20.0", ["training.stall_minutes=21"]),
-    ("policy.context_tokens", "143 is smaller than", ["policy.context_tokens=143", "evaluation.max_response_tokens=8"]),
+    ("policy.context_tokens", "79 is smaller than", ["policy.context_tokens=79", "evaluation.max_response_tokens=8"]),
     (
         "evaluation.max_response_tokens",
         "smaller than",
-        ["policy.context_tokens=144", "evaluation.max_response_tokens=17"],
+        ["policy.context_tokens=80", "evaluation.max_response_tokens=17"],
     ),
     ("judge.context_tokens", "16 leaves no room", ["judge.context_tokens=16"]),
     ("judge.logprobs", "likelihood_ratio", ["judge.logprobs=false"]),
@@ -102,7 +103,7 @@ def test_impossible_combination(refused: Callable[..., str], key: str, words: st
 @pytest.mark.parametrize(
     "overrides",
     [
-        ["policy.context_tokens=144"],
+        ["policy.context_tokens=80"],
         ["judge.context_tokens=17"],
         ["training.micro_batch=8"],
         ["training.mini_batch_prompts=2", "training.micro_batch=8"],
@@ -171,3 +172,16 @@ def test_a_conflict_in_one_part_does_not_hide_one_between_parts(refused: Callabl
     message = refused("training.rollouts_per_prompt=1", "training.micro_batch=4", "data.train_rows=2")
     assert "training.rollouts_per_prompt" in message
     assert "data.train_rows" in message
+
+
+def test_pods_reach_neither_this_machine_nor_its_files(refused: Callable[..., str], tmp_path: Path) -> None:
+    cluster = ["cluster=h800", "training.micro_batch=4", "judge=external-example"]
+    reachable = "judge.endpoint=http://judge.gavel.svc:8000"
+    assert refused(*cluster).startswith("judge.endpoint: 'http://127.0.0.1:8000' is this machine")
+    assert refused(*cluster, "judge.endpoint=http://localhost:1").startswith("judge.endpoint: ")
+    load_experiment("tiny", [*cluster, reachable])
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text("{}", encoding="utf-8")
+    message = refused(*cluster, reachable, "data.kind=jsonl", f"data.path={rows}")
+    assert message.startswith(f"data.path: '{rows}' lies on this machine")
+    load_experiment("tiny", [*cluster, reachable, "data.kind=jsonl", "data.path=s3://gavel/rows.jsonl"])

@@ -62,6 +62,7 @@ Refused = Callable[..., str]
         ("data.gold.word_list=animal", "data.gold.word_list", "there is no file", "did you mean animals?"),
         ("data.train_templates=no.txt", "data.train_templates", "there is no file", "train_templates.txt"),
         ("data.train_templates=../a.txt", "data.train_templates", "'../a.txt' (text) is not allowed", "it must match"),
+        ("reward.prompts.conditioned=no", "reward.prompts.conditioned", "there is no file", "known: conditioned"),
         ("policy.chat_template=no.jinja", "policy.chat_template", "no.jinja cannot be read: No such file", "UTF-8"),
         ("policy.source={kind: folder, path: no}", "policy.source.path", "has no config.json", "Hugging Face"),
         ("policy.source={kind: hub, repo: a}", "policy.source.repo", "'a' (text) is not allowed", "owner/name"),
