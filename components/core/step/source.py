@@ -5,10 +5,10 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-import components
 from components.core.errors import StepError
+from components.core.services.state import source_root
 
-ROOT = Path(components.__file__).resolve().parent.parent
+ROOT = source_root()
 FIRST_PARTY = ("components", "pipelines")
 DATA_SUFFIXES = frozenset({".txt", ".jinja", ".html", ".css", ".js", ".json", ".yaml", ".sql"})
 

@@ -1,0 +1,62 @@
+"""The command that the user started: it owns the local services, and nothing local outlives it."""
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+from components.core.errors import ServiceError
+from components.core.services.filelock import FileLock
+from components.core.services.manager import ServiceManager
+from components.core.services.process import SUPERVISOR_VARIABLE, ProcessId, adopt_orphans, kill_descendants
+from components.core.services.state import STATE_VARIABLE
+
+LOCK_NAME = "lock"
+
+
+@contextmanager
+def supervise(state: Path) -> Iterator[ServiceManager]:
+    """Be the one supervising command of a state folder.
+
+    Left-overs of a supervisor that died are ended first. Inside, GAVEL_SUPERVISOR and GAVEL_STATE are set for child
+    processes, and SIGTERM and SIGHUP raise SystemExit. At the end, however it comes, services and child processes end.
+
+    Raises:
+        ServiceError: another command supervises this state folder.
+    """
+    state = state.absolute()
+    lock = FileLock(state / LOCK_NAME)
+    if not lock.acquire():
+        held_by = lock.holder()
+        lock.release()
+        raise ServiceError(
+            f"another run is at work in this state folder: {held_by}",
+            where=str(state),
+            remedy=f"wait for it, end it, or set {STATE_VARIABLE} to another folder",
+        )
+    me = ProcessId.current()
+    manager = ServiceManager(state, me)
+    before = {name: os.environ.get(name) for name in (SUPERVISOR_VARIABLE, STATE_VARIABLE)}
+    handlers = {number: signal.signal(number, _exit) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        manager.end_all()
+        os.environ[SUPERVISOR_VARIABLE], os.environ[STATE_VARIABLE] = str(me), str(state)
+        adopt_orphans()
+        yield manager
+    finally:
+        manager.end_all()
+        kill_descendants()
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        lock.release()
+
+
+def _exit(number: int, frame: FrameType | None) -> None:
+    raise SystemExit(128 + number)
