@@ -1,6 +1,5 @@
 """The experiment: all parts together, its JSON form, its hash and the parts of it that results depend on."""
 
-import hashlib
 import json
 from collections.abc import Iterable
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from components.core.errors import ConfigError
+from components.core.identity import canonical_json, digest
 from components.core.spec import checks
 from components.core.spec.base import Conflict, Label, Seed, Spec
 from components.core.spec.cluster import ClusterSpec
@@ -100,7 +100,7 @@ class Experiment(Spec):
             source = tree[part]["source"]
             if source and source.get("sha256"):
                 del source["path"]
-        return hashlib.sha256(canonical_json(tree).encode()).hexdigest()
+        return digest(tree)
 
     def data_identity(self) -> dict[str, Any]:
         """What decides the rows: they carry rubric and gold checks. A file counts by its content where it is known."""
@@ -150,8 +150,3 @@ class Experiment(Spec):
             "reward": self.reward.name,
             "data": self.data.name,
         }
-
-
-def canonical_json(value: object) -> str:
-    """JSON with sorted keys and no spaces; NaN and infinities are refused (ValueError)."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)

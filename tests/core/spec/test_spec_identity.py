@@ -123,7 +123,7 @@ def test_files_count_by_their_content(tmp_path: Path) -> None:
 
 def test_digest_is_sha256_of_canonical_json() -> None:
     tree = json.loads(TINY.to_json())
-    text = json.dumps(tree, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    text = json.dumps(tree, sort_keys=True, separators=(",", ":"))
     assert TINY.to_json() == text
     assert TINY.digest() == hashlib.sha256(text.encode("utf-8")).hexdigest()
 
