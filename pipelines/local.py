@@ -1,9 +1,11 @@
 """Running a pipeline on this machine, by KFP's local runner, under one supervising command."""
 
-import logging
+import contextlib
 import os
 import shutil
+import sys
 import time
+import warnings
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from components.core.spec import Experiment
 from components.core.step import runlog
 from components.core.store import Store
 from pipelines.memory import PeakMemory
+from pipelines.output import StepOutput
 from pipelines.preflight import check_machine
 from pipelines.summary import summary_table
 
@@ -58,7 +61,9 @@ def run_locally(experiment: Experiment) -> Path:
         store = start_store(experiment, state, manager)
         print(f"run {run_id}: experiment {experiment.name}, results in {store}, state in {state}", flush=True)
         try:
-            _run_pipeline(experiment, store, state / "kfp" / run_id)
+            log = state / "logs" / f"{run_id}.log"
+            with StepOutput(sys.stdout, log) as output, contextlib.redirect_stdout(output):
+                _run_pipeline(experiment, store, state / "kfp" / run_id)
         finally:
             # KFP's folder holds nothing but pointers and logs of this run.
             shutil.rmtree(state / "kfp" / run_id, ignore_errors=True)
@@ -88,8 +93,7 @@ def _run_pipeline(experiment: Experiment, store: str, root: Path) -> None:
 
     from pipelines.judged_grpo import judged_grpo
 
-    # KFP says of each task when it starts and ends; the steps' own lines say more.
-    logging.disable(logging.INFO)
+    warnings.filterwarnings("ignore", module=r"kfp\.local")
     local.init(runner=local.SubprocessRunner(use_venv=False), pipeline_root=str(root), raise_on_error=True)
     try:
         judged_grpo(experiment=experiment.to_json(), store=store, code_version="local")
@@ -98,8 +102,6 @@ def _run_pipeline(experiment: Experiment, store: str, root: Path) -> None:
             "the pipeline stopped at a failed step (see its message above)",
             remedy="mend the cause and run the same command again: finished steps are not repeated",
         ) from error
-    finally:
-        logging.disable(logging.NOTSET)
 
 
 def _fetch_report(experiment: Experiment, store: str, lines: list[runlog.StepLine], state: Path) -> Path:

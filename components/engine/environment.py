@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 
 from components.core.spec.experiment import Experiment
-from components.reward.verl_manager_settings import SETTINGS_ENV
 from components.engine.cpu import PLATFORM_MODULE
+from components.reward.verl_manager_settings import SETTINGS_ENV
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import re
 from pathlib import Path
 
 from components.core.spec.experiment import Experiment
@@ -50,8 +51,8 @@ def verl_overrides(experiment: Experiment, paths: TrainingPaths) -> list[str]:
 
 
 def _text(value: object) -> str:
-    """A value quoted for hydra's grammar, which treats commas, braces and equals signs as its own."""
-    quoted = str(value).replace("\\", "\\\\").replace("'", "\\'")
+    """A value quoted for hydra's grammar, in which a backslash means itself unless a quote follows it."""
+    quoted = re.sub(r"(\\*)('|$)", lambda match: match[1] * 2 + ("\\'" if match[2] else ""), str(value))
     return f"'{quoted}'"
 
 
@@ -98,14 +99,14 @@ def _model(experiment: Experiment, paths: TrainingPaths) -> list[str]:
             # The CPU rollout loads no adapters, and one merged sync serves vLLM as well.
             f"{_W}.model.lora.merge=True",
         ]
-    template = experiment.policy.chat_template
-    if template:
-        rendered.append(f"{_W}.model.custom_chat_template={_text(Path(template).read_text(encoding='utf-8'))}")
+    template = experiment.policy.chat_template_text
+    if template is not None:
+        rendered.append(f"{_W}.model.custom_chat_template={_text(template)}")
     return rendered
 
 
-def _targets(targets: str | list[str] | tuple[str, ...]) -> str:
-    return targets if isinstance(targets, str) else "[" + ",".join(targets) + "]"
+def _targets(targets: tuple[str, ...]) -> str:
+    return "all-linear" if targets == ("all-linear",) else "[" + ",".join(targets) + "]"
 
 
 def _actor(experiment: Experiment) -> list[str]:
@@ -173,7 +174,8 @@ def _trainer(experiment: Experiment, paths: TrainingPaths) -> list[str]:
         # Steps end the run; data is repeated for as long as they last.
         "trainer.total_epochs=1000000",
         f"trainer.save_freq={training.checkpoint_every}",
-        f"trainer.max_actor_ckpt_to_keep={training.keep_checkpoints}",
+        # verl removes the oldest before it writes the newest: with one kept, a kill in between would leave none.
+        f"trainer.max_actor_ckpt_to_keep={max(2, training.keep_checkpoints)}",
         "trainer.test_freq=-1",
         "trainer.val_before_train=False",
         "trainer.logger=[console,tensorboard,file]",

@@ -10,15 +10,15 @@ from components.core.contracts import METRICS, PROMPTS, ROLLOUTS, read_table, wr
 from components.core.errors import StepError
 from components.core.spec.experiment import Experiment
 from components.core.step import Step, StepContext
-from components.judge.ledger import Ledger
-from components.models.materialize import cache_folder, materialize
-from components.reward.rollout_log import RolloutLog
-from components.reward.verl_manager_settings import ManagerSettings
 from components.engine.checkpoints import prepare_resume, step_folder
 from components.engine.cpu import PLATFORM_MODULE, ROLLOUT_MODULE
 from components.engine.environment import training_environment
 from components.engine.overrides import TrainingPaths, render_command, verl_overrides
 from components.engine.process import StalledError, TrainerProcess, read_metrics
+from components.judge.ledger import Ledger
+from components.models.materialize import cache_folder, materialize
+from components.reward.rollout_log import RolloutLog
+from components.reward.verl_manager_settings import ManagerSettings
 
 _STARTS = 3
 """Starts of the trainer within one run of the step before a hang counts as a failure."""

@@ -15,9 +15,9 @@ from verl.workers.rollout import base as rollout_base
 from verl.workers.rollout.base import BaseRollout
 from verl.workers.rollout.replica import RolloutReplica, RolloutReplicaRegistry, TokenOutput
 
-from components.models.decode import Decoded, decode
 from components.engine.cpu import ROLLOUT_NAME
 from components.engine.cpu.shared_weights import SharedWeights, share_parameters
+from components.models.decode import Decoded, decode
 
 NAME = ROLLOUT_NAME
 _GATHER_SECONDS = 0.05

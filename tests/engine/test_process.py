@@ -1,0 +1,114 @@
+"""Watching a trainer that fails in each way a trainer can, played by a small script."""
+
+import json
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from components.core.errors import JudgeError, StepError
+from components.core.progress import Progress
+from components.engine import process
+from components.engine.process import StalledError, TrainerProcess, read_metrics
+
+
+def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str) -> TrainerProcess:
+    script = tmp_path / "trainer.py"
+    script.write_text(code)
+    # The launcher's module is replaced by the script; everything else is as in a real run.
+    real = process.subprocess.Popen
+
+    def popen(command: list[str], **options):  # type: ignore[no-untyped-def]
+        return real([sys.executable, str(script), *command[3:]], **options)
+
+    monkeypatch.setattr(process.subprocess, "Popen", popen)
+    monkeypatch.setattr(process, "_POLL_SECONDS", 0.05)
+    return TrainerProcess(["a=b"], {"PATH": "/usr/bin"}, work=tmp_path, metrics=tmp_path / "metrics.jsonl")
+
+
+def watch(trainer: TrainerProcess, stall: float = 30, deadline: float = 60) -> Progress:
+    progress = Progress("train-grpo", 3, "step")
+    trainer.watch(progress, samples_per_step=4, resumed_from=0, stall=stall, deadline=time.time() + deadline)
+    return progress
+
+
+METRIC = "open('metrics.jsonl','a').write('{\"step\": %d, \"data\": {\"critic/score/mean\": 0.5}}\\n');"
+
+
+def test_progress_follows_the_metrics(tmp_path, monkeypatch, capsys):
+    trainer = start(tmp_path, monkeypatch, "\n".join(METRIC % step for step in (1, 2, 3)))
+    progress = watch(trainer)
+    assert progress.done == 3
+    assert "judge reward 0.500" in capsys.readouterr().out
+
+
+def test_a_failure_quotes_the_line_that_tells(tmp_path, monkeypatch):
+    trainer = start(tmp_path, monkeypatch, "print('start'); raise ValueError('batch 7 does not fit')")
+    with pytest.raises(StepError, match=r"ValueError: batch 7 does not fit") as caught:
+        watch(trainer)
+    assert "exit code 1" in caught.value.where
+
+
+def test_a_hang_is_ended_and_named(tmp_path, monkeypatch):
+    trainer = start(tmp_path, monkeypatch, "import time; time.sleep(600)")
+    pid = trainer._child.pid
+    with pytest.raises(StalledError):
+        watch(trainer, stall=0.5)
+    assert not psutil.pid_exists(pid)
+
+
+def test_output_counts_as_a_sign_of_life(tmp_path, monkeypatch):
+    code = "import time\nfor i in range(20):\n    print(i, flush=True)\n    time.sleep(0.1)"
+    watch(start(tmp_path, monkeypatch, code), stall=1.5)
+
+
+def test_the_deadline_ends_a_run_that_is_still_alive(tmp_path, monkeypatch):
+    trainer = start(tmp_path, monkeypatch, "import time\nwhile True:\n    print('x', flush=True)\n    time.sleep(0.05)")
+    with pytest.raises(StepError, match="deadline"):
+        watch(trainer, deadline=0.5)
+
+
+def test_the_judges_end_stops_the_trainer_with_the_judges_error(tmp_path, monkeypatch):
+    fatal = {"what": "judge j could not judge 16 of 16", "where": "w", "remedy": "r"}
+    code = (
+        "import json, time\n"
+        f"open('fatal.json.p', 'w').write(json.dumps({fatal!r}))\n"
+        "import os; os.rename('fatal.json.p', 'fatal.json')\ntime.sleep(600)"
+    )
+    trainer = start(tmp_path, monkeypatch, code)
+    with pytest.raises(JudgeError, match="could not judge 16"):
+        watch(trainer)
+    assert trainer._child.poll() is not None
+
+
+def test_children_of_the_trainer_end_with_it(tmp_path, monkeypatch):
+    code = (
+        "import subprocess, sys, time\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
+        "open('child', 'w').write(str(child.pid))\ntime.sleep(600)"
+    )
+    trainer = start(tmp_path, monkeypatch, code)
+    while not (tmp_path / "child").exists() or not (tmp_path / "child").read_text():
+        time.sleep(0.05)
+    trainer.end()
+    child = int((tmp_path / "child").read_text())
+    for _ in range(100):
+        if not psutil.pid_exists(child) or psutil.Process(child).status() == psutil.STATUS_ZOMBIE:
+            return
+        time.sleep(0.05)
+    pytest.fail("the trainer's child lives on")
+
+
+def test_the_heartbeat_names_step_and_state(tmp_path, monkeypatch):
+    trainer = start(tmp_path, monkeypatch, METRIC % 1 + "import time; time.sleep(1)")
+    watch(trainer)
+    beat = json.loads((tmp_path / "heartbeat.json").read_text())
+    assert (beat["step"], beat["state"]) == (2, "training")
+
+
+def test_a_metric_line_still_being_written_is_left_out(tmp_path):
+    path = tmp_path / "m.jsonl"
+    path.write_text('{"step": 1, "data": {}}\n{"step": 2, "da')
+    assert [row["step"] for row in read_metrics(path)] == [1]
