@@ -108,7 +108,16 @@ def _criteria(value: object, where: str) -> tuple[Criterion, ...]:
         raise ContractError(
             "key 'criteria': must be a list that is not empty", where=where, remedy=f"such as {EXAMPLE}"
         )
-    return tuple(_criterion(entry, f"{where}, criteria[{index}]") for index, entry in enumerate(value))
+    criteria = tuple(_criterion(entry, f"{where}, criteria[{index}]") for index, entry in enumerate(value))
+    texts = [line.text for line in criteria]
+    for text in texts:
+        if texts.count(text) > 1:
+            raise ContractError(
+                f"key 'criteria': {text!r} stands there twice",
+                where=where,
+                remedy="keep it once, with the sum of the points",
+            )
+    return criteria
 
 
 def _criterion(entry: object, where: str) -> Criterion:

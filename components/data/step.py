@@ -24,10 +24,7 @@ LICENCES = {"sentences": "MIT", "jsonl": "the user's own"}
 
 def depends(experiment: "Experiment") -> object:
     """What the prompts depend on; a user's file by its content where that is known, not by where it lies."""
-    data = experiment.data.model_dump(mode="json")
-    if data["sha256"] is not None:
-        del data["path"]
-    return {"data": data, "system_prompt": experiment.policy.system_prompt, "seed": experiment.seed}
+    return {"data": experiment.data_identity(), "system_prompt": experiment.policy.system_prompt}
 
 
 def load_items(experiment: "Experiment") -> tuple[list[Item], list[Item]]:

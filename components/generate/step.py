@@ -19,20 +19,8 @@ Row = Mapping[str, Any]
 
 
 def depends(experiment: "Experiment") -> object:
-    """What the responses depend on. Batch size and back end are left out: they change rounding, not meaning."""
-    policy, evaluation = experiment.policy, experiment.evaluation
-    return {
-        "policy": {
-            "source": dict(policy.source.identity()),
-            "dtype": policy.dtype,
-            "context_tokens": policy.context_tokens,
-            "chat_template": policy.chat_template_text,
-        },
-        "max_response_tokens": evaluation.max_response_tokens,
-        "temperature": evaluation.temperature,
-        "samples": evaluation.samples,
-        "seed": experiment.seed,
-    }
+    """What the responses depend on, beside the prompts and the trained model."""
+    return {"policy": experiment.policy_identity(), "generation": experiment.generation_identity()}
 
 
 def chunks(rows: Sequence[Row], size: int) -> list[list[Row]]:
@@ -115,7 +103,7 @@ def run(context: StepContext) -> Mapping[str, Scalar]:
 
 def _tokens(rows: Sequence[Mapping[str, Any]]) -> float:
     """Mean number of tokens of a response."""
-    counts = [tokens for row in rows for tokens in row["response_tokens"]]
+    counts: list[int] = [tokens for row in rows for tokens in row["response_tokens"]]
     return sum(counts) / len(counts)
 
 

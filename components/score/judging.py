@@ -1,0 +1,77 @@
+"""Judging many samples at once, and picking up what an earlier process had judged."""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from components.judge.base import Judge
+from components.judge.ledger import Entry
+from components.judge.verdict import Sample, UnknownReason, Verdict, VerdictStatus
+
+FINAL_REASONS = frozenset(
+    {UnknownReason.EMPTY_RESPONSE, UnknownReason.TOO_LONG, UnknownReason.REJECTED, UnknownReason.REFUSED}
+)
+"""Reasons that lie in the sample: asking once more would give the same."""
+
+
+async def judge_samples(
+    judge: Judge,
+    samples: Sequence[Sample],
+    *,
+    concurrency: int,
+    done: Callable[[Sample, list[Verdict]], None],
+) -> None:
+    """Judge every sample, at most ``concurrency`` at a time, and close the judge.
+
+    Args:
+        judge: is closed at the end, also after an error.
+        samples: what to judge.
+        concurrency: samples under way at once.
+        done: called with each sample's verdicts; what it raises ends the work.
+    """
+    pending = iter(samples)
+
+    async def work() -> None:
+        for sample in pending:
+            done(sample, await judge.judge(sample))
+
+    workers = [asyncio.create_task(work()) for _ in range(min(concurrency, len(samples)))]
+    try:
+        await asyncio.gather(*workers)
+    finally:
+        for worker in workers:
+            worker.cancel()
+        await asyncio.gather(*workers, return_exceptions=True)
+        await judge.close()
+
+
+def latest(entries: Iterable[Entry]) -> dict[str, dict[int, Entry]]:
+    """The newest entry of each sample and criterion: sample id -> criterion index -> entry."""
+    found: dict[str, dict[int, Entry]] = {}
+    for entry in entries:
+        found.setdefault(entry.sample_id, {})[entry.criterion_index] = entry
+    return found
+
+
+def known_verdicts(sample: Sample, entries: Mapping[int, Entry]) -> list[Verdict] | None:
+    """The verdicts of an earlier process; None when one is missing, or is unknown for a reason that may have passed."""
+    if set(entries) != set(range(len(sample.criteria))):
+        return None
+    verdicts = [_verdict(entries[index]) for index in range(len(sample.criteria))]
+    if any(entries[index].criterion != criterion.text for index, criterion in enumerate(sample.criteria)):
+        return None
+    if any(verdict.reason is not None and verdict.reason not in FINAL_REASONS for verdict in verdicts):
+        return None
+    return verdicts
+
+
+def _verdict(entry: Entry) -> Verdict:
+    return Verdict(
+        status=VerdictStatus(entry.status),
+        probability=entry.probability,
+        log_ratio=entry.log_ratio,
+        reason=None if entry.reason is None else UnknownReason(entry.reason),
+        judge=entry.judge,
+        protocol=entry.protocol,
+        attempts=entry.attempts,
+        raw_id=entry.raw_id,
+    )

@@ -1,0 +1,155 @@
+"""Responses to score, joined with what their rows say about them."""
+
+import dataclasses
+import json
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from components.core.contracts import GENERATIONS, PROMPTS, ROLLOUTS, read_table
+from components.core.errors import ContractError
+from components.judge.verdict import Criterion, Sample
+from components.score.checks import GoldChecks
+from components.score.gold import check_gold
+
+HELDOUT_STEP = -1
+
+
+@dataclasses.dataclass(frozen=True)
+class Prompt:
+    """What a row of the PROMPTS contract says about its responses."""
+
+    question: str
+    criteria: tuple[Criterion, ...]
+    checks: GoldChecks
+
+
+@dataclasses.dataclass(frozen=True)
+class Response:
+    """One response.
+
+    Attributes:
+        model: ``base``, ``trained`` or ``rollout``.
+        step: training step; -1 for held-out responses.
+        sample: what the judge is shown.
+        sample_index: place among the responses to its prompt.
+        checks: the hidden checks.
+    """
+
+    model: str
+    step: int
+    sample: Sample
+    sample_index: int
+    checks: GoldChecks
+
+    def scored(self, status: str, judge_reward: float | None) -> dict[str, Any]:
+        """The row of the SCORES contract. ``judge_reward`` is None exactly when ``status`` is abstained."""
+        positive = [criterion.text for criterion in self.sample.criteria if criterion.points > 0]
+        gold = check_gold(self.checks, positive, self.sample.response, self.sample.question)
+        return {
+            "model": self.model,
+            "step": self.step,
+            "row_id": self.sample.row_id,
+            "sample_id": self.sample.sample_id,
+            "sample_index": self.sample_index,
+            "status": status,
+            "judge_reward": judge_reward,
+            "gold": gold.gold,
+            "keyword": gold.keyword,
+            "echo": gold.echo,
+            "length_ok": gold.length_ok,
+            "words": gold.words,
+            "gold_detail": json.dumps(gold.detail, sort_keys=True, ensure_ascii=False),
+        }
+
+
+def read_prompts(path: Path) -> dict[str, Prompt]:
+    """The prompts of one split by row id.
+
+    Raises:
+        ContractError: the table or a row's JSON breaks the contract.
+    """
+    prompts = {}
+    for row in read_table(path, PROMPTS).to_pylist():
+        info = row["extra_info"]
+        where = f"{path}, row {info['id']}"
+        try:
+            rubric = json.loads(info["rubric"])
+            criteria = tuple(
+                Criterion(line["text"], line["points"], line["verifier"], tuple(line["tags"])) for line in rubric
+            )
+            truth = json.loads(row["reward_model"]["ground_truth"])
+        except (ValueError, TypeError, KeyError) as error:
+            raise ContractError(f"rubric or ground_truth cannot be read: {error!r}", where=where) from error
+        prompts[info["id"]] = Prompt(info["question"], criteria, GoldChecks.parse(truth, where=where))
+    return prompts
+
+
+def heldout_responses(generations: Path, prompts: Mapping[str, Prompt]) -> list[Response]:
+    """The held-out responses of all models, in the order of the table.
+
+    Raises:
+        ContractError: a response's row is not held out, or a model did not answer every prompt exactly once.
+    """
+    rows = read_table(generations, GENERATIONS).to_pylist()
+    counts = Counter((row["model"], row["row_id"]) for row in rows)
+    wanted = {(model, row_id) for model in {row["model"] for row in rows} for row_id in prompts}
+    if not rows or set(counts) != wanted or max(counts.values()) > 1:
+        raise ContractError(
+            f"{len(rows)} rows of {len({row['model'] for row in rows})} models do not answer each of the "
+            f"{len(prompts)} held-out prompts once a model",
+            where=str(generations),
+            remedy="the generations were made from other data; run the step generate again",
+        )
+    return [
+        _response(
+            prompts[row["row_id"]],
+            model=row["model"],
+            step=HELDOUT_STEP,
+            row_id=row["row_id"],
+            sample_id=f"{row['model']}-{row['row_id']}-{index}",
+            index=index,
+            response=response,
+        )
+        for row in rows
+        for index, response in enumerate(row["responses"])
+    ]
+
+
+def training_responses(rollouts: Path, prompts: Mapping[str, Prompt]) -> list[tuple[Response, str, float | None]]:
+    """The training responses with status and reward; where a step was repeated, those of its highest attempt.
+
+    Raises:
+        ContractError: a response's row is no training row, or it is scored without a reward or abstained with one.
+    """
+    rows = read_table(rollouts, ROLLOUTS).to_pylist()
+    last: dict[int, int] = {}
+    for row in rows:
+        last[row["step"]] = max(row["attempt"], last.get(row["step"], 0))
+    found = []
+    for row in rows:
+        where = f"{rollouts}, sample {row['sample_id']}"
+        if row["row_id"] not in prompts:
+            raise ContractError("its row is not in the training data", where=where, remedy="train again on this data")
+        if (row["status"] == "scored") != (row["reward"] is not None):
+            raise ContractError(f"status {row['status']!r} with reward {row['reward']}", where=where)
+        if row["attempt"] == last[row["step"]]:
+            response = _response(
+                prompts[row["row_id"]],
+                model="rollout",
+                step=row["step"],
+                row_id=row["row_id"],
+                sample_id=row["sample_id"],
+                index=row["sample_index"],
+                response=row["response"],
+            )
+            found.append((response, row["status"], row["reward"]))
+    return found
+
+
+def _response(
+    prompt: Prompt, *, model: str, step: int, row_id: str, sample_id: str, index: int, response: str
+) -> Response:
+    sample = Sample(row_id, sample_id, prompt.question, response, prompt.criteria)
+    return Response(model, step, sample, index, prompt.checks)

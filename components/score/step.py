@@ -1,0 +1,127 @@
+"""The step score: gold and judge on the held-out responses, gold on the training rollouts."""
+
+import asyncio
+import dataclasses
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from components.core.contracts import SCORES, VERDICTS, write_table
+from components.core.errors import StepError
+from components.core.manifest import Scalar
+from components.core.step import Step, StepContext
+from components.judge.build import build_judge
+from components.judge.endpoint import resolve_endpoint
+from components.judge.ledger import Ledger
+from components.judge.verdict import Sample, Verdict
+from components.reward.rubric import Reward, rubric_reward
+from components.score.judging import judge_samples, known_verdicts, latest
+from components.score.responses import Response, heldout_responses, read_prompts, training_responses
+
+if TYPE_CHECKING:
+    from components.core.spec import Experiment
+
+
+def depends(experiment: "Experiment") -> object:
+    """What the scores depend on beside the inputs, which carry rubric and gold checks."""
+    return {"judge": experiment.judge_identity(), "reward": experiment.reward_identity()}
+
+
+def run(context: StepContext) -> Mapping[str, Scalar]:
+    """Write scores.parquet, rollout_scores.parquet and verdicts.parquet."""
+    data = context.inputs["data"]
+    heldout = heldout_responses(
+        context.inputs["generations"] / "generations.parquet", read_prompts(data / "heldout.parquet")
+    )
+    rollouts = training_responses(context.inputs["training"] / "rollouts.parquet", read_prompts(data / "train.parquet"))
+    with Ledger(context.work / "ledger.sqlite") as ledger:
+        rewards = judge_heldout(context, heldout, ledger)
+        entries = latest(ledger.rows())
+    rows = [
+        response.scored(rewards[response.sample.sample_id].status, rewards[response.sample.sample_id].value)
+        for response in heldout
+    ]
+    rollout_rows = [response.scored(status, reward) for response, status, reward in rollouts]
+    verdicts = [
+        dataclasses.asdict(entries[response.sample.sample_id][index])
+        for response in heldout
+        for index in sorted(entries.get(response.sample.sample_id, {}))
+    ]
+    write_table(context.out / "scores.parquet", rows, SCORES)
+    write_table(context.out / "rollout_scores.parquet", rollout_rows, SCORES)
+    write_table(context.out / "verdicts.parquet", verdicts, VERDICTS)
+    return {"verdicts": len(verdicts), **_summary(rows), **_summary(rollout_rows)}
+
+
+def judge_heldout(context: StepContext, responses: Sequence[Response], ledger: Ledger) -> dict[str, Reward]:
+    """The judge's reward of each response by sample id; what the ledger knows is not asked again.
+
+    Raises:
+        StepError: more than ``reward.max_abstain_rate`` of the samples abstain.
+        JudgeError: the judge is not deployed, or cannot be asked at all.
+    """
+    spec, reward = context.experiment.judge, context.experiment.reward
+    rewards: dict[str, Reward] = {}
+    reasons: Counter[str] = Counter()
+
+    def note(sample: Sample, verdicts: list[Verdict]) -> None:
+        found = rubric_reward(
+            sample.criteria, verdicts, reward.value, reward.min_known_weight, where=f"row {sample.row_id}"
+        )
+        rewards[sample.sample_id] = found
+        if found.status == "abstained":
+            reasons.update({verdict.reason.value for verdict in verdicts if verdict.reason is not None})
+        abstained = sum(other.status == "abstained" for other in rewards.values())
+        # As soon as the limit is passed: with a judge that is down every further sample would only cost its timeouts.
+        if abstained > reward.max_abstain_rate * len(responses):
+            raise StepError(
+                f"the judge is not usable: {abstained} of {len(rewards)} held-out samples so far abstain, more than "
+                f"{reward.max_abstain_rate:.0%} of all {len(responses)}; reasons: {_listed(reasons)}",
+                where=f"judge {spec.name}; {ledger.path}",
+                remedy="see that the judge answers (the step probe-judge tells), then run the same command again; "
+                "verdicts that are known are kept",
+            )
+
+    before = latest(ledger.rows())
+    pending = []
+    for response in responses:
+        verdicts = known_verdicts(response.sample, before.get(response.sample.sample_id, {}))
+        if verdicts is None:
+            pending.append(response.sample)
+        else:
+            note(response.sample, verdicts)
+    context.progress.begin(len(responses), "held-out response", done=len(responses) - len(pending))
+
+    def done(sample: Sample, verdicts: list[Verdict]) -> None:
+        note(sample, verdicts)
+        context.progress.advance()
+
+    if pending:
+        judge = build_judge(spec, reward, resolve_endpoint(spec, context.state), ledger)
+        asyncio.run(judge_samples(judge, pending, concurrency=spec.max_concurrency, done=done))
+    return rewards
+
+
+def _summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, Scalar]:
+    """Counts and means by model; a mean over nothing is None."""
+    summary: dict[str, Scalar] = {}
+    for model in sorted({row["model"] for row in rows}):
+        mine = [row for row in rows if row["model"] == model]
+        summary[f"{model}_samples"] = len(mine)
+        summary[f"{model}_abstained"] = sum(row["status"] == "abstained" for row in mine)
+        summary[f"{model}_gold"] = _mean([row["gold"] for row in mine])
+        summary[f"{model}_judge"] = _mean([row["judge_reward"] for row in mine])
+        summary[f"{model}_echo"] = _mean([row["echo"] for row in mine])
+    return summary
+
+
+def _mean(values: Sequence[float | bool | None]) -> float | None:
+    known = [float(value) for value in values if value is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _listed(reasons: Counter[str]) -> str:
+    return ", ".join(f"{reason} {count}" for reason, count in reasons.most_common()) or "none given"
+
+
+STEP = Step(name="score", module="components.score.step", depends=depends, run=run)

@@ -1,0 +1,133 @@
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.core.errors import ContractError
+from components.data.jsonl import read_jsonl
+from components.judge.verdict import Criterion
+from components.score.checks import GoldChecks
+
+GOOD = {"prompt": "Write about rain.", "criteria": [{"text": "is polite", "points": 2}]}
+
+
+def read(*rows: object, **defaults):
+    lines = [row if isinstance(row, str) else json.dumps(row) for row in rows]
+    return read_jsonl("\n".join(lines).encode(), source="mine.jsonl", **defaults)
+
+
+def test_a_row_is_read_with_all_it_says():
+    row = {
+        "question": " Write about rain. ",
+        "criteria": [
+            {"text": "is polite", "points": 2, "tags": ["axis:tone"]},
+            {"text": "is rude", "points": -1, "verifier": "rule"},
+        ],
+        "gold": {"word_list": "animals", "min_words": 3, "constraints": [{"id": "punctuation:no_comma"}]},
+        "template": "weather",
+    }
+    (item,) = read(row)
+    assert item.question == "Write about rain."
+    assert item.template == "weather"
+    assert item.criteria == (
+        Criterion("is polite", 2.0, "llm", ("axis:tone",)),
+        Criterion("is rude", -1.0, "rule"),
+    )
+    assert item.gold == GoldChecks("animals", 3, 10_000, True, (("punctuation:no_comma", {}),))
+
+
+def test_the_experiment_fills_in_what_rows_leave_out():
+    defaults = {"criteria": (Criterion("is short"),), "gold": GoldChecks("foods")}
+    bare, full = read({"prompt": "one"}, {**GOOD, "gold": {}}, **defaults)
+    assert (bare.criteria, bare.gold) == ((Criterion("is short"),), GoldChecks("foods"))
+    assert (full.criteria, full.gold) == ((Criterion("is polite", 2.0),), GoldChecks())
+
+
+def test_blank_lines_byte_order_mark_and_line_separators_are_taken():
+    strange = json.dumps({**GOOD, "prompt": "a\u2028b\u0085c"}, ensure_ascii=False)
+    content = "\ufeff\n" + strange + "\r\n\n" + json.dumps(GOOD) + "\n"
+    items = read_jsonl(content.encode(), source="mine.jsonl")
+    assert [item.question for item in items] == ["a\u2028b\u0085c", "Write about rain."]
+
+
+@pytest.mark.parametrize(
+    ("rows", "line", "message"),
+    [
+        ([], None, "no prompts"),
+        (["", "  "], None, "no prompts"),
+        ([GOOD, "{'prompt': 1}"], 2, "not JSON"),
+        ([GOOD, "[" * 100_000], 2, "nested|not JSON"),
+        (["[1]"], 1, "expected a JSON object, got list"),
+        ([{**GOOD, "criterai": []}], 1, "unknown key 'criterai'"),
+        ([{"criteria": GOOD["criteria"]}], 1, "prompt"),
+        ([{**GOOD, "question": "x"}], 1, "not both"),
+        ([{**GOOD, "prompt": " "}], 1, "not empty"),
+        ([{**GOOD, "prompt": ["x"]}], 1, "must be a text"),
+        ([GOOD, "", {**GOOD, "prompt": "Write  about rain. "}], 3, "same as in line 1"),
+        ([{"prompt": "x"}], 1, "'criteria': missing"),
+        ([{"prompt": "x", "criteria": []}], 1, "list that is not empty"),
+        ([{"prompt": "x", "criteria": ["polite"]}], 1, "expected an object"),
+        ([{"prompt": "x", "criteria": [{"text": ""}]}], 1, "'text'"),
+        ([{"prompt": "x", "criteria": [{"text": "a", "points": -1}]}], 1, "positive points"),
+        ([{"prompt": "x", "criteria": [{"text": "a", "points": 0}]}], 1, "'points'"),
+        ([{"prompt": "x", "criteria": [{"text": "a", "points": "1"}]}], 1, "'points'"),
+        ([{"prompt": "x", "criteria": [{"text": "a", "points": True}]}], 1, "'points'"),
+        (['{"prompt": "x", "criteria": [{"text": "a", "points": NaN}]}'], 1, "'points'"),
+        (['{"prompt": "x", "criteria": [{"text": "a", "points": 1' + "0" * 400 + "}]}"], 1, "'points'"),
+        ([{"prompt": "x", "criteria": [{"text": "a", "weight": 1}]}], 1, "unknown key 'weight'"),
+        ([{"prompt": "x", "criteria": [{"text": "a", "verifier": "me"}]}], 1, "'verifier'"),
+        ([{"prompt": "x", "criteria": [{"text": "a", "tags": "t"}]}], 1, "'tags'"),
+        ([{"prompt": "x", "criteria": [{"text": "a"}, {"text": "a "}]}], 1, "twice"),
+        ([{**GOOD, "template": 3}], 1, "'template'"),
+        ([{**GOOD, "gold": []}], 1, "gold: expected an object"),
+        ([{**GOOD, "gold": {"words": 3}}], 1, "unknown key 'words'"),
+        ([{**GOOD, "gold": {"min_words": 5, "max_words": 4}}], 1, "min <= max"),
+        ([{**GOOD, "gold": {"min_words": True}}], 1, "whole numbers"),
+        ([{**GOOD, "gold": {"echo": "yes"}}], 1, "echo"),
+        ([{**GOOD, "gold": {"word_list": ""}}], 1, "word_list"),
+        ([{**GOOD, "gold": {"constraints": [{"id": "no:such"}]}}], 1, "unknown constraint 'no:such'"),
+        ([{**GOOD, "gold": {"constraints": [{"kwargs": {}}]}}], 1, "id and kwargs"),
+        ([{**GOOD, "gold": {"constraints": [{"id": "punctuation:no_comma", "kwargs": {"n": 1}}]}}], 1, "unknown"),
+    ],
+)
+def test_every_mistake_names_line_and_remedy(rows, line, message):
+    with pytest.raises(ContractError, match=message) as caught:
+        read(*rows)
+    assert caught.value.where.startswith("mine.jsonl" if line is None else f"mine.jsonl, line {line}")
+    assert caught.value.remedy or "constraint" in message
+
+
+def test_other_encodings_are_refused():
+    with pytest.raises(ContractError, match="not UTF-8"):
+        read_jsonl(json.dumps({"prompt": "é"}, ensure_ascii=False).encode("latin-1"), source="mine.jsonl")
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=6,
+)
+ROWS = st.fixed_dictionaries(
+    {},
+    optional={
+        "prompt": JSON,
+        "question": JSON,
+        "template": JSON,
+        "criteria": JSON | st.lists(st.fixed_dictionaries({"text": JSON}, optional={"points": JSON, "tags": JSON})),
+        "gold": JSON | st.fixed_dictionaries({}, optional={"word_list": JSON, "min_words": JSON, "constraints": JSON}),
+    },
+)
+
+
+@given(
+    content=st.binary() | st.lists(ROWS | JSON, max_size=3).map(lambda rows: "\n".join(map(json.dumps, rows)).encode())
+)
+def test_whatever_comes_is_read_or_refused_with_the_place(content):
+    try:
+        items = read_jsonl(content, source="mine.jsonl")
+    except ContractError as error:
+        assert error.where.startswith("mine.jsonl")
+    else:
+        assert items
+        assert all(item.question and item.criteria for item in items)
