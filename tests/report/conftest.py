@@ -17,6 +17,7 @@ from components.core.manifest import GitState, InputRef, Manifest
 from components.core.progress import Progress
 from components.core.spec import Experiment, load_experiment
 from components.core.step import StepContext
+from components.report.step import STEP
 
 ROOT = Path(__file__).resolve().parents[2]
 CRITERIA = (("mentions an animal", 2.0), ("is rude", -1.0))
@@ -221,7 +222,7 @@ def verdict_rows(row_id: str, sample_id: str, name: str) -> list[dict[str, Any]]
 
 
 def usual_world() -> World:
-    """96 held-out prompts: gold 12 -> 56, echo 0 -> 24, keyword 20 -> 80 of 96; two unknown rewards on the trained side.
+    """96 held-out prompts: gold 12 -> 56, echo 0 -> 24, keyword 20 -> 80 of 96; two trained rewards are unknown.
 
     Eight training steps of four prompts with four rollouts: plain answers give way to gold, then to echo.
     """
@@ -261,6 +262,23 @@ def manifest(step: str, **inputs: str) -> Manifest:
     )
 
 
+def context_for(world: World, folder: Path, experiment: Experiment) -> StepContext:
+    """What the step is given for a world written into ``folder``."""
+    inputs = world.write(folder / "inputs")
+    (folder / "out").mkdir()
+    names = {"data": "prepare-data", "training": "train-grpo", "generations": "generate", "scores": "score"}
+    return StepContext(
+        experiment=experiment,
+        inputs=inputs,
+        manifests={key: manifest(step, data="d") for key, step in names.items()},
+        out=folder / "out",
+        work=folder / "work",
+        identity="e" * 64,
+        progress=Progress("report"),
+        state=folder / "state",
+    )
+
+
 @pytest.fixture(scope="session")
 def experiment() -> Experiment:
     """The quickstart with this module's criteria and few resamples."""
@@ -274,27 +292,24 @@ def make_context(tmp_path: Path, experiment: Experiment) -> Callable[[World], St
     """From a world to what the step is given."""
 
     def make(world: World) -> StepContext:
-        inputs = world.write(tmp_path / "inputs")
-        (tmp_path / "out").mkdir()
-        names = {"data": "prepare-data", "training": "train-grpo", "generations": "generate", "scores": "score"}
-        return StepContext(
-            experiment=experiment,
-            inputs=inputs,
-            manifests={key: manifest(step, data="d") for key, step in names.items()},
-            out=tmp_path / "out",
-            work=tmp_path / "work",
-            identity="e" * 64,
-            progress=Progress("report"),
-            state=tmp_path / "state",
-        )
+        return context_for(world, tmp_path, experiment)
 
     return make
 
 
 @pytest.fixture
 def world() -> World:
-    """The usual made-up run."""
+    """The usual made-up run; a test may change it."""
     return usual_world()
+
+
+@pytest.fixture(scope="session")
+def written(tmp_path_factory: pytest.TempPathFactory, experiment: Experiment) -> StepContext:
+    """The usual run with its report, written once for tests that only read it."""
+    folder = tmp_path_factory.mktemp("written")
+    context = context_for(usual_world(), folder, experiment)
+    STEP.run(context)
+    return context
 
 
 @pytest.fixture(scope="session")

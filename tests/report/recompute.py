@@ -1,6 +1,6 @@
 """Compute a report's numbers again from the stored tables, sharing no code with the report, and compare.
 
-    python tests/report/recompute.py --training DIR --scores DIR --generations DIR --report DIR [--data DIR] [--words FILE]
+    python tests/report/recompute.py --training DIR --scores DIR --generations DIR --report DIR
 
 Rewards come from the verdict ledger, lengths and keywords from the texts, everything else from loops over rows. What
 the report drew at random (bootstrap intervals) is drawn again with another generator and compared within a tolerance;

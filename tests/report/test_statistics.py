@@ -11,7 +11,14 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.report.statistics import Comparison, bootstrap_means, compare, percentile_intervals, prompt_mean, sign_test
+from components.report.statistics import (
+    Comparison,
+    bootstrap_means,
+    compare,
+    percentile_intervals,
+    prompt_mean,
+    sign_test,
+)
 
 Side = dict[str, list[float | None]]
 
@@ -59,7 +66,7 @@ def test_the_interval_is_that_of_all_resamples():
     low, high = np.quantile(means, [0.05, 0.95])
     found = percentile_intervals(values[:, None], resamples=40_000, confidence=0.9, seed=3)
     assert found is not None
-    assert found[0] == pytest.approx((low, high), abs=0.01)
+    assert found[0] == pytest.approx((low, high), abs=0.02)
 
 
 def test_the_interval_agrees_with_scipy():
@@ -126,7 +133,7 @@ def coverage(resample_prompts: bool) -> float:
 
 
 def test_the_interval_covers_a_known_effect_as_often_as_it_says():
-    # Three standard errors of a share of 200 at 0.95 are 0.046; a percentile interval of 40 prompts runs a little short.
+    # Three standard errors of a share of 200 at 0.95 are 0.046; a percentile interval of 40 prompts is a little short.
     assert 0.89 <= coverage(resample_prompts=True) <= 0.996
 
 
