@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from components.report import format as fmt
-
 if TYPE_CHECKING:
     from components.core.spec import Experiment
 
@@ -100,7 +98,7 @@ def _plain(value: Any) -> str:
         return ", ".join(f"{key} {_plain(inner)}" for key, inner in value.items())
     if isinstance(value, list):
         return ", ".join(_plain(inner) for inner in value)
-    return f"{value:g}".replace("-", fmt.MINUS) if isinstance(value, float) else str(value)
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def as_yaml(experiment: "Experiment") -> str:
