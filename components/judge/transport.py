@@ -6,7 +6,7 @@ import datetime
 import logging
 import random
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import aiohttp
@@ -63,15 +63,26 @@ class Transport:
         timeout: seconds of one call.
         attempts: calls that may fail.
         concurrency: calls under way at once.
+        pause: waits so many seconds.
     """
 
-    def __init__(self, endpoint: str, *, key: str | None, timeout: float, attempts: int, concurrency: int) -> None:
+    def __init__(
+        self,
+        endpoint: str,
+        *,
+        key: str | None,
+        timeout: float,
+        attempts: int,
+        concurrency: int,
+        pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
         self.endpoint = endpoint.rstrip("/")
         self.timeout = timeout
         self.deadline = timeout * attempts
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._attempts = attempts
         self._concurrency = concurrency
+        self._pause = pause
         self._dice = random.Random()
         self._session: aiohttp.ClientSession | None = None
         self._permits: asyncio.Semaphore | None = None
@@ -108,7 +119,7 @@ class Transport:
                 if not got.again or failed >= attempts or time.monotonic() + wait >= end:
                     self._say(got.detail)
                     return Failure(got.reason, got.detail, got.body, calls)
-                await asyncio.sleep(wait)
+                await self._pause(wait)
 
     async def _once(self, method: str, path: str, payload: bytes | None, limit: float) -> Reply | _Trouble:
         if self._session is None:

@@ -26,11 +26,11 @@ class AbsentPlacement:
     def up(self, progress: Progress) -> Endpoint:
         """See :class:`components.judge.placement.base.JudgePlacement`."""
         raise JudgeError(
-            f"judge {self._spec.name} is to be served by {self._spec.serving} on Kubernetes, and no back end for that is "
-            "installed",
+            f"judge {self._spec.name} is to be served by {self._spec.serving} on Kubernetes, "
+            "and no back end for that is installed",
             where=f"cluster {self._cluster.name}: placement {self._cluster.placement}",
-            remedy="the back end comes with the cluster overlay; until then take a cluster with placement: local, or set "
-            "the judge's serving: external and the endpoint of a server that runs",
+            remedy="the back end comes with the cluster overlay; until then take a cluster with placement: local, "
+            "or set the judge's serving: external and the endpoint of a server that runs",
         )
 
     def down(self) -> bool:

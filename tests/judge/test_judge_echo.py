@@ -1,0 +1,88 @@
+"""Finding the response's tokens in an echoed prompt."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from judge_servers import completion
+
+from components.judge.echo import locate, read
+from components.judge.failures import ReplyError
+
+PREFIX = "<|im_start|>user\nWrite.<|im_end|>\n<|im_start|>assistant\n"
+
+
+def cut(text: str, places: set[int]) -> list[bytes]:
+    """The UTF-8 bytes of ``text``, cut at some of ``places``."""
+    raw = text.encode()
+    marks = [0, *sorted(place for place in places if 0 < place < len(raw)), len(raw)]
+    return [raw[a:b] for a, b in zip(marks, marks[1:], strict=False) if a < b]
+
+
+CHARACTERS = st.one_of(st.sampled_from("abc <|>\n.é日😀👩‍"), st.characters(exclude_categories=("Cs",)))
+
+
+@given(st.text(CHARACTERS, min_size=1, max_size=24), st.sets(st.integers(0, 140)), st.booleans(), st.integers(0, 3))
+def test_any_tokenization_of_any_text(response: str, places: set[int], start_token: bool, generated: int) -> None:
+    prompt = PREFIX + response
+    pieces = cut(prompt, places | set(range(0, len(PREFIX), 3)))
+    # What a byte-level tokenizer gives for one token on its own: parts of a character read as U+FFFD.
+    tokens = [piece.decode("utf-8", "replace") for piece in pieces]
+    edge, place, expected = len(PREFIX.encode()), 0, 0
+    for number, piece in enumerate(pieces):
+        place += len(piece)
+        if place > edge:
+            expected = number
+            break
+    extra = int(start_token)
+    first, last = locate(["<s>"] * extra + tokens + ["Sure"] * generated, prompt, len(PREFIX))
+    assert (first, last) == (expected + extra, len(tokens) + extra)
+
+
+def test_a_token_over_the_boundary_belongs_to_the_response() -> None:
+    assert locate(["ab", "\nc", "d"], "ab\ncd", 3) == (1, 3)
+
+
+def test_empty_tokens_of_a_character_in_parts() -> None:
+    # vLLM gives the parts of a character as empty texts and the whole with the last one.
+    assert locate(["ab", "", "", "é", "x"], "abéx", 2) == (3, 5)
+
+
+@pytest.mark.parametrize(
+    "tokens",
+    [
+        [],
+        ["ab"],
+        ["ab", "x"],
+        ["Sure", "!", " I"],
+        ["a", "b", "c"],
+        ["ab", "\ufffd"],
+        ["\ufffd"],
+        ["", "", ""],
+    ],
+)
+def test_other_texts_are_refused(tokens: list[str]) -> None:
+    with pytest.raises(ReplyError):
+        locate(tokens, "abcd", 2)
+
+
+def test_sums_are_over_the_response_alone() -> None:
+    prompts = [PREFIX + "A cat.", "Other words. " + PREFIX + "A cat."]
+    boundaries = [len(PREFIX), len("Other words. " + PREFIX)]
+    found = read(completion({"prompt": prompts}), prompts, boundaries)
+    for scored, prompt in zip(found, prompts, strict=True):
+        assert scored.tokens == ("A", " cat", ".")
+        expected = [-0.01 * size - 0.001 * len(prompt) for size in (1, 4, 1)]
+        assert scored.logprobs == pytest.approx(expected)
+        assert scored.total == pytest.approx(math.fsum(expected))
+    assert found[1].prompt_tokens == found[0].prompt_tokens + 4
+
+
+def test_choices_may_come_in_any_order() -> None:
+    prompts = [PREFIX + "A cat.", PREFIX + "x\nA cat."]
+    boundaries = [len(PREFIX), len(PREFIX + "x\n")]
+    data = completion({"prompt": prompts})
+    straight = read(data, prompts, boundaries)
+    data["choices"].reverse()
+    assert read(data, prompts, boundaries) == straight
