@@ -44,8 +44,8 @@ def stem(word: str) -> str:
         word = word[:-1]
     for suffix in ("ing", "ed", "ly"):
         rest = word.removesuffix(suffix)
-        if rest != word and len(rest) > 2 and re.search(r"[aeiouy]", rest):
+        if rest != word and len(rest) > 1 and re.search(r"[aeiouy]", rest):
             # running -> runn -> run; but calling -> call, passing -> pass
             word = rest[:-1] if suffix != "ly" and re.search(r"([^aeioulsz])\1$", rest) else rest
             break
-    return word.removesuffix("e") if len(word) > 3 else word
+    return word.removesuffix("e") if len(word) > 2 else word
