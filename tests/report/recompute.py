@@ -60,8 +60,10 @@ class Run:
         self.summary: Row = json.loads((report / "summary.json").read_text(encoding="utf-8"))
         self.figures = report / "figures"
         self.spec: Row = self.summary["experiment"]
+        self.own_gold: dict[str, Row] = {}
         self.points = self._points(data)
-        self.words_file = words or WORDS_FOLDER / f"{self.spec['data']['gold']['word_list']}.txt"
+        self.words_file = words
+        self._finders: dict[str, Callable[[str], bool]] = {}
         self.scores = rows(scores / "scores.parquet")
         self.rollout_scores = {row["sample_id"]: row for row in rows(scores / "rollout_scores.parquet")}
         rollouts = rows(training / "rollouts.parquet")
@@ -83,12 +85,32 @@ class Run:
         for split in ("train", "heldout") if data else ():
             assert data is not None
             for row in rows(data / f"{split}.parquet"):
+                self.own_gold[row["extra_info"]["id"]] = json.loads(row["reward_model"]["ground_truth"])
                 for line in json.loads(row["extra_info"]["rubric"]):
                     points[row["extra_info"]["id"], line["text"]] = float(line["points"])
         return points
 
+    def gold_of(self, row_id: str) -> Row | None:
+        """The row's gold checks; None when they are more than a word list, a length and no echo."""
+        spec: Row = self.own_gold.get(row_id, self.spec["data"]["gold"])
+        return None if spec.get("constraints") or not spec.get("word_list") else spec
+
+    def criteria_of(self, row_id: str) -> list[str]:
+        """Texts of the row's criteria with positive points."""
+        own = [text for (row, text), points in self.points.items() if row == row_id and points > 0]
+        return own or [text for (row, text), points in self.points.items() if row == "*" and points > 0]
+
+    def finder(self, word_list: str) -> Callable[[str], bool]:
+        """Whether a text has a word of the list."""
+        if word_list not in self._finders:
+            self._finders[word_list] = keyword_finder(self.words_file or WORDS_FOLDER / f"{word_list}.txt")
+        return self._finders[word_list]
+
     def rewards(self, ledger: Path) -> dict[str, float | None]:
-        """Sample id -> clipped, points-weighted mean over its known criteria; None when too little is known."""
+        """Sample id -> clipped, points-weighted mean over its known criteria.
+
+        None when too little of the positive points is known, or a penalty is not.
+        """
         latest: dict[tuple[str, int], Row] = {}
         for row in sorted(rows(ledger), key=lambda row: row["time"]):
             latest[row["sample_id"], row["criterion_index"]] = row
@@ -99,16 +121,18 @@ class Run:
         rewards: dict[str, float | None] = {}
         for sample_id, verdicts in samples.items():
             gained = positive = known = 0.0
+            blind = False
             for row in verdicts:
                 text = row["criterion"]
                 weight = self.points.get((row["row_id"], text), self.points.get(("*", text), 1.0))
                 positive += max(weight, 0.0)
                 if row["status"] == "unknown":
+                    blind = blind or weight < 0
                     continue
                 known += max(weight, 0.0)
                 gained += weight * (float(row["status"] == "met") if binary else row["probability"])
-            enough = known > 0 and known >= self.spec["reward"]["min_known_weight"] * positive - 1e-12
-            rewards[sample_id] = max(0.0, gained / known) if enough else None
+            enough = known > 0 and known >= self.spec["reward"]["min_known_weight"] * positive - 1e-9
+            rewards[sample_id] = min(1.0, max(0.0, gained / known)) if enough and not blind else None
         return rewards
 
 
@@ -202,7 +226,9 @@ def check_heldout(run: Run) -> list[Check]:
         ]
         checks += [Check(f"{name} {key}", value, theirs[key], 1e-9) for key, value in exact]
         low, high = interval([b - a for a, b in pairs], theirs["confidence"])
-        slack = 0.15 * (high - low) + 1e-9 if low is not None and high is not None else 0.0
+        # Ends of an interval over n prompts move in steps of a prompt's share; two generators may differ by one.
+        step = max((abs(b - a) for a, b in pairs), default=0.0) / max(1, len(pairs))
+        slack = 0.15 * (high - low) + step + 1e-9 if low is not None and high is not None else 0.0
         checks += [Check(f"{name} low", low, theirs["low"], slack), Check(f"{name} high", high, theirs["high"], slack)]
     return checks
 
@@ -308,49 +334,63 @@ def looks_like_echo(criteria: Iterable[str], text: str) -> bool:
         topic = any(word in topics for word in words)
         about = any(re.match(r"mention|includ|contain|describ", word) for word in words)
         label = re.search(r"specific|certain|particular|kinds? of|types? of|called|named| is an? ", sentence)
-        if (topic and (about or label)) or (about and re.search(r"\b(sentence|text|criterion|response)\b", sentence)):
+        itself = re.search(
+            r"\b(sentence|text|criterion|requirement|response)\b.* (is|about)\b"
+            r"|^(it |this |that )?(mention|includ|contain)|\b(is|are) mentioned\b",
+            sentence.strip(),
+        )
+        heading = any(re.search(rf"\b{re.escape(name)}s?\s*[:=]", sentence) for name in topics)
+        named = about and re.search(r"\b(sentence|text|criterion|response)\b", sentence)
+        if (topic and (about or label)) or itself or heading or named:
             return True
     return False
 
 
 def check_texts(run: Run) -> list[Check]:
-    """Lengths from the texts exactly; keywords, echo and gold by short rules, which agree on most answers."""
-    find = keyword_finder(run.words_file)
-    gold_spec = run.spec["data"]["gold"]
-    criteria = [line["text"] for line in run.spec["data"]["criteria"] if line["points"] > 0]
-    agree = dict.fromkeys(("keyword", "echo", "gold"), 0)
-    lengths = composed = known = 0
-    golds: dict[str, dict[str, list[float | None]]] = {"base": defaultdict(list), "trained": defaultdict(list)}
+    """Lengths and the make-up of gold exactly; keywords, echo and gold by short rules, which agree on most answers.
+
+    Rows whose gold asks for more than a word list (constraints) are left out of the short rules.
+    """
+    lengths = composed = 0
+    agree: dict[str, list[float | None]] = defaultdict(list)
+    gains: dict[tuple[str, str, str], list[float | None]] = defaultdict(list)
     for row in run.scores:
         text = run.responses[row["model"], row["row_id"], row["sample_index"]]
-        words = len(split_words(text))
-        lengths += words != row["words"]
-        keyword = find(text)
-        echo = bool(gold_spec["echo"]) and looks_like_echo(criteria, text)
-        gold = keyword and not echo and gold_spec["min_words"] <= words <= gold_spec["max_words"]
-        golds[row["model"]][row["row_id"]].append(float(gold))
-        agree["keyword"] += keyword == row["keyword"]
-        agree["echo"] += echo == row["echo"]
-        if row["gold"] is not None:
-            known += 1
-            agree["gold"] += gold == row["gold"]
-            composed += row["gold"] != (row["keyword"] and not row["echo"] and row["length_ok"])
-    n = len(run.scores)
-    gain = mean(
-        after - before
-        for row in sorted(golds["base"])
-        if (before := mean(golds["base"][row])) is not None and (after := mean(golds["trained"][row])) is not None
-    )
-    return [
+        lengths += len(split_words(text)) != row["words"]
+        composed += row["gold"] is not None and row["gold"] != (row["keyword"] and not row["echo"] and row["length_ok"])
+        spec = run.gold_of(row["row_id"])
+        if row["gold"] is None or spec is None:
+            continue
+        flags = short_rules(run.finder(spec["word_list"]), spec, run.criteria_of(row["row_id"]), text)
+        for name, flag in flags.items():
+            agree[name].append(float(flag == row[name]))
+        gains["ours", row["model"], row["row_id"]].append(float(flags["gold"]))
+        gains["stored", row["model"], row["row_id"]].append(float(row["gold"]))
+    found: dict[str, float | None] = {}
+    for side in ("ours", "stored"):
+        rows_of = sorted({row for name, _, row in gains if name == side})
+        pairs = [(mean(gains[side, "base", row]), mean(gains[side, "trained", row])) for row in rows_of]
+        found[side] = mean(b - a for a, b in pairs if a is not None and b is not None)
+    checks = [
         Check("answers whose length differs from the text", lengths, 0, 0),
         Check("answers whose gold is not keyword and no echo and right shape", composed, 0, 0),
-        Check("share of answers on which the short keyword rule agrees", agree["keyword"] / n, 1.0, 0.05),
-        Check("share of answers on which the short echo rule agrees", agree["echo"] / n, 1.0, 0.10),
-        Check(
-            "share of answers on which the short gold rule agrees", agree["gold"] / known if known else None, 1.0, 0.10
-        ),
-        Check("gold gain by the short rules", gain, run.summary["heldout"]["measures"]["gold"]["gain"], 0.10),
+        Check("gold gain by the short rules", found["ours"], found["stored"], 0.10),
     ]
+    for name, tolerance in (("keyword", 0.05), ("echo", 0.10), ("gold", 0.10)):
+        if agree[name]:
+            share = mean(agree[name])
+            checks.append(Check(f"share of answers on which the short {name} rule agrees", share, 1.0, tolerance))
+    return checks
+
+
+def short_rules(find: Callable[[str], bool], spec: Row, criteria: Iterable[str], text: str) -> dict[str, bool]:
+    """Keyword, echo and gold of a text in a few lines."""
+    words = split_words(text)
+    keyword = find(text)
+    echo = bool(spec.get("echo", True)) and looks_like_echo(criteria, text)
+    varied = 2 * len(set(words)) >= len(words)
+    right = spec.get("min_words", 1) <= len(words) <= spec.get("max_words", 10_000)
+    return {"keyword": keyword, "echo": echo, "gold": keyword and not echo and varied and right}
 
 
 def series(run: Run) -> dict[str, dict[str, float | None]]:

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from components.core.contracts import GENERATIONS, ROLLOUTS, SCORES, read_table, write_table
+from components.core.contracts import GENERATIONS, ROLLOUTS, SCORES, VERDICTS, read_table, write_table
+from components.score.checks import GoldChecks
+from components.score.gold import check_gold
 
 SCRIPT = Path(__file__).with_name("recompute.py")
 
@@ -102,3 +104,35 @@ def test_gold_that_the_texts_do_not_bear_out_is_noticed(recompute, copy):
 
     tamper(copy["generations"] / "generations.parquet", GENERATIONS, empty)
     assert "gold gain by the short rules" in wrong(recompute, copy)
+
+
+def test_the_made_up_run_is_what_the_full_gold_checks_say(copy):
+    checks = GoldChecks(word_list="animals", min_words=4, max_words=40)
+    texts = {
+        (row["model"], row["row_id"]): (row["question"], row["responses"][0])
+        for row in read_table(copy["generations"] / "generations.parquet", GENERATIONS).to_pylist()
+    }
+    for row in read_table(copy["scores"] / "scores.parquet", SCORES).to_pylist():
+        question, response = texts[row["model"], row["row_id"]]
+        found = check_gold(checks, ["mentions an animal"], response, question)
+        stored = (row["gold"], row["keyword"], row["echo"], row["length_ok"], row["words"])
+        assert stored == (found.gold, found.keyword, found.echo, found.length_ok, found.words), response
+
+
+@pytest.mark.parametrize(
+    ("first", "penalty", "reward"),
+    [(0.75, 0.1, 0.7), (0.1, 0.9, 0.0), (None, 0.1, None), (0.75, None, None)],
+)
+def test_rewards_from_the_ledger_by_hand(recompute, copy, first, penalty, reward):
+    def edit(rows):
+        for row, probability in zip(rows, (first, penalty), strict=False):
+            known = probability is not None
+            row.update(
+                probability=probability, status="met" if known else "unknown", reason=None if known else "timeout"
+            )
+
+    path = copy["scores"] / "verdicts.parquet"
+    tamper(path, VERDICTS, edit)
+    run = recompute.Run(copy["training"], copy["scores"], copy["generations"], copy["report"], None, None)
+    sample = read_table(path, VERDICTS).to_pylist()[0]["sample_id"]
+    assert run.heldout_rewards[sample] == (None if reward is None else pytest.approx(reward))
