@@ -4,10 +4,16 @@ import fcntl
 import json
 import os
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
+from components.core.errors import ServiceError
 from components.core.services.process import ProcessId
+
+_POLL = 0.1
 
 
 class FileLock:
@@ -47,3 +53,25 @@ class FileLock:
     def release(self) -> None:
         """Give the lock back, if it is held."""
         self._stream.close()
+
+
+@contextmanager
+def waiting_lock(path: Path, name: str, limit: float = 300.0) -> Iterator[None]:
+    """Hold the lock on starting or ending the service ``name``, waiting at most ``limit`` seconds.
+
+    Raises:
+        ServiceError: the limit passed.
+    """
+    lock, deadline = FileLock(path), time.monotonic() + limit
+    try:
+        while not lock.acquire():
+            if time.monotonic() > deadline:
+                raise ServiceError(
+                    f"service {name} is being started or ended by {lock.holder()}",
+                    where=str(path),
+                    remedy="wait for that process, or end it",
+                )
+            time.sleep(_POLL)
+        yield
+    finally:
+        lock.release()

@@ -1,54 +1,25 @@
 """Starting, adopting and ending local services."""
 
 import os
-import signal
 import subprocess
-import sys
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
 
 from components.core.errors import ServiceError
-from components.core.identity import digest
 from components.core.progress import Progress
-from components.core.services.filelock import FileLock
-from components.core.services.health import Health, is_healthy, log_tail
+from components.core.services.ending import terminate
+from components.core.services.filelock import waiting_lock
+from components.core.services.health import is_healthy, log_tail
 from components.core.services.ports import HOST, free_ports, require_free
-from components.core.services.process import SUPERVISOR_VARIABLE, ProcessId, descendants, kill_all, supervisor
+from components.core.services.process import SUPERVISOR_VARIABLE, ProcessId, guarded, supervisor
 from components.core.services.record import Service, read_record, record_path, recorded_names, write_record
+from components.core.services.spec import ServiceSpec
 from components.core.services.state import source_root
 
 _PORT_ATTEMPTS = 3
 _POLL = 0.1
-_LOCK_WAIT = 300.0
-
-
-@dataclass(frozen=True)
-class ServiceSpec:
-    """How to start a service. ``{port}`` and, for each of ``ports``, ``{NAME}`` are filled in in argv and unlink."""
-
-    name: str
-    argv: Sequence[str]
-    health: Health = "/health"
-    env: Mapping[str, str] = field(default_factory=dict)
-    """Added to this process's environment."""
-    port: int | None = None
-    """None for any free one."""
-    ports: Sequence[str] = ()
-    """Names of further free ports."""
-    timeout: float = 120.0
-    """Seconds until it must be healthy."""
-    grace: float = 5.0
-    """Seconds from being asked to end to being killed."""
-    unlink: Sequence[str] = ()
-
-    @property
-    def fingerprint(self) -> str:
-        """Hash of everything that makes a running service the one that is wanted."""
-        return digest([list(self.argv), dict(self.env), self.port, list(self.ports)])
 
 
 class ServiceManager:
@@ -113,16 +84,15 @@ class ServiceManager:
         names = {"port": port, **dict(zip(spec.ports, others, strict=True))}
         log = self.state / "logs" / f"{spec.name}.log"
         log.parent.mkdir(parents=True, exist_ok=True)
-        unlink = [_fill(path, names) for path in spec.unlink]
-        guard = [sys.executable, "-m", "components.core.services.guard", "--supervisor", str(self.owner)]
-        guard += ["--grace", str(spec.grace), *(f"--unlink={path}" for path in unlink), "--"]
+        unlink = spec.filled(spec.unlink, names)
+        command = guarded(spec.filled(spec.argv, names), self.owner, grace=spec.grace, unlink=unlink)
         since = datetime.now(UTC).isoformat(timespec="seconds")
         with log.open("ab") as stream:
             stream.write(f"--- {since} {spec.name}\n".encode())
             stream.flush()
             offset = stream.tell()
             child = subprocess.Popen(
-                [*guard, *(_fill(part, names) for part in spec.argv)],
+                command,
                 stdin=subprocess.DEVNULL,
                 stdout=stream,
                 stderr=subprocess.STDOUT,
@@ -197,7 +167,7 @@ class ServiceManager:
         service = read_record(self.state, name)
         ran = bool(service and service.process.alive())
         if service and ran:
-            _terminate(service)
+            terminate(service)
         for child in self._children:
             child.poll()
         for path in service.unlink if service else ():
@@ -205,47 +175,12 @@ class ServiceManager:
         record_path(self.state, name).unlink(missing_ok=True)
         return ran
 
-    def _lock(self, name: str) -> "_Held":
-        return _Held(self.state / "services" / f"{name}.lock", name)
+    def _lock(self, name: str) -> AbstractContextManager[None]:
+        return waiting_lock(self.state / "services" / f"{name}.lock", name)
 
 
 class _PortLostError(ServiceError):
     """Another process took the port between our look and the service's."""
 
 
-class _Held:
-    """Holds a service's lock, so that two steps do not start or end it at once."""
-
-    def __init__(self, path: Path, name: str) -> None:
-        self._lock = FileLock(path)
-        self._name = name
-
-    def __enter__(self) -> None:
-        deadline = time.monotonic() + _LOCK_WAIT
-        while not self._lock.acquire():
-            if time.monotonic() > deadline:
-                self._lock.release()
-                raise ServiceError(f"service {self._name} is being started or ended by {self._lock.holder()}")
-            time.sleep(_POLL)
-
-    def __exit__(self, *exception: object) -> None:
-        self._lock.release()
-
-
-def _fill(text: str, names: Mapping[str, int]) -> str:
-    for name, port in names.items():
-        text = text.replace("{" + name + "}", str(port))
-    return text
-
-
-def _terminate(service: Service) -> None:
-    """Ask the guard to end its program; whatever is left after the grace is killed."""
-    family = [service.process, *descendants(service.process)]
-    with suppress(ProcessLookupError):
-        os.kill(service.process.pid, signal.SIGTERM)
-    deadline = time.monotonic() + service.grace + 3
-    while service.process.alive() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    kill_all([*family, *descendants(service.process)])
-    while any(process.alive() for process in family) and time.monotonic() < deadline + 5:
-        time.sleep(0.05)
+__all__ = ["Service", "ServiceManager", "ServiceSpec"]

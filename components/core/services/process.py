@@ -4,7 +4,7 @@ import ctypes
 import os
 import signal
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -77,6 +77,19 @@ def supervisor() -> ProcessId | None:
     """The command that this process works for, from GAVEL_SUPERVISOR; None when nobody does (on a cluster)."""
     text = os.environ.get(SUPERVISOR_VARIABLE)
     return ProcessId.parse(text) if text else None
+
+
+def guarded(argv: Sequence[str], owner: ProcessId, *, grace: float = 5.0, unlink: Sequence[str] = ()) -> list[str]:
+    """The command that runs ``argv`` under a guard, which ends it, and all that it started, when ``owner`` is gone.
+
+    Args:
+        argv: the program and its arguments.
+        owner: the process to watch.
+        grace: seconds from being asked to end to being killed.
+        unlink: files to remove at the end.
+    """
+    options = ["--supervisor", str(owner), "--grace", str(grace), *(f"--unlink={path}" for path in unlink)]
+    return [sys.executable, "-m", "components.core.services.guard", *options, "--", *argv]
 
 
 def adopt_orphans() -> None:

@@ -16,3 +16,8 @@ def state_folder() -> Path:
 def source_root() -> Path:
     """The folder that holds the package ``components``."""
     return Path(components.__file__).resolve().parent.parent
+
+
+def s3_folder(state: Path) -> Path:
+    """Where the embedded S3 server keeps its data and credentials."""
+    return state / "s3"

@@ -29,7 +29,7 @@ def require_space(path: Path, needed: int) -> None:
     with translated(path, needed):
         free = free_bytes(path)
     if needed > free:
-        raise _full(path, needed, free)
+        raise full_disk(path, needed)
 
 
 @contextmanager
@@ -45,7 +45,7 @@ def storage_error(error: OSError, path: Path, needed: int = 0) -> StorageError:
     """What an OSError means to the user."""
     where = str(path)
     if error.errno in _FULL:
-        return _full(path, needed, free_bytes(path), quota=error.errno == errno.EDQUOT)
+        return full_disk(path, needed, quota=error.errno == errno.EDQUOT)
     if error.errno in _DENIED:
         return StorageError(
             f"no permission: {error.strerror}",
@@ -59,11 +59,12 @@ def storage_error(error: OSError, path: Path, needed: int = 0) -> StorageError:
     return StorageError(f"the file system failed: {error.strerror or error}", where=where)
 
 
-def _full(path: Path, needed: int, free: int, *, quota: bool = False) -> StorageError:
+def full_disk(path: Path, needed: int, *, quota: bool = False) -> StorageError:
+    """The error for a disk that cannot take ``needed`` bytes (0: unknown)."""
     cause = "the disk quota is used up" if quota else "the disk is full"
     need = f"{size_text(needed)} needed, " if needed else ""
     return StorageError(
-        f"{cause}: {need}{size_text(free)} free",
+        f"{cause}: {need}{size_text(free_bytes(path))} free",
         where=str(path),
         remedy="free some space, or put the store and GAVEL_STATE on a larger disk",
     )

@@ -13,6 +13,7 @@ from minio.error import S3Error
 from components.core.errors import StorageError
 from components.core.manifest import MANIFEST_NAME, FileEntry
 from components.core.progress import Progress
+from components.core.services.state import s3_folder, state_folder
 from components.core.store.base import Entry, Store
 from components.core.store.disk import translated
 from components.core.store.keys import check_key, join, split_s3_url
@@ -35,6 +36,8 @@ class S3Store(Store):
         self.settings = settings or S3Settings.from_environment()
         check_bucket(self.settings, self.bucket, create=create_bucket)
         self._client = self.settings.client()
+        data = s3_folder(state_folder()) / "data"
+        self._disk = data if self.settings.loopback and data.is_dir() else None
 
     def exists(self, key: str) -> bool:
         return self._stat(check_key(key)) is not None
@@ -165,7 +168,7 @@ class S3Store(Store):
         return name[len(self.prefix) + 1 :] if self.prefix else name
 
     def _place(self, key: str, size: int = 0) -> Place:
-        return Place(self.settings.endpoint, self.uri(key), size)
+        return Place(self.settings.endpoint, self.uri(key), size, self._disk)
 
 
 class _HashingReader:

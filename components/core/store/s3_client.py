@@ -18,7 +18,7 @@ SECRET_VARIABLE = "AWS_SECRET_ACCESS_KEY"
 REGION_VARIABLE = "AWS_REGION"
 _DEFAULT_REGION = "us-east-1"
 _CONNECT_SECONDS = 3.0
-_CHECK_READ_SECONDS = 5.0
+_CHECK_READ_SECONDS = 6.0
 _READ_SECONDS = 60.0
 _POOL = 16
 
@@ -65,6 +65,11 @@ class S3Settings:
     def secure(self) -> bool:
         """Whether the endpoint is https."""
         return self.endpoint.startswith("https:")
+
+    @property
+    def loopback(self) -> bool:
+        """Whether the server runs on this machine."""
+        return urlsplit(self.endpoint).hostname in ("127.0.0.1", "localhost", "::1")
 
     @property
     def host(self) -> str:

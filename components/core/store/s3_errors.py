@@ -3,16 +3,21 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from xml.etree.ElementTree import ParseError
 
 import urllib3.exceptions as http
 from minio.error import InvalidResponseError, MinioException, S3Error, ServerError
 
 from components.core.errors import StorageError
+from components.core.progress import size_text
+from components.core.store.disk import free_bytes, full_disk
 
 _ENDPOINT = "GAVEL_S3_ENDPOINT"
 _KEYS = "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
 _FULL_CODES = {"XMinioStorageFull", "QuotaExceeded", "XMinioAdminBucketQuotaExceeded", "InsufficientStorage"}
+_SPARE = 1 << 30
+"""Bytes that SeaweedFS wants free for the next volume."""
 _REGION_CODES = {"AuthorizationHeaderMalformed", "PermanentRedirect", "Redirect", "IllegalLocationConstraintException"}
 _REMEDY_BY_CODE = {
     "NoSuchBucket": "create the bucket, or correct the store's URL; only the embedded store makes its own",
@@ -40,6 +45,8 @@ class Place:
     uri: str
     size: int = 0
     """Bytes being written."""
+    disk: Path | None = None
+    """Where the server keeps its data, if that is this machine's own embedded server."""
 
     @property
     def where(self) -> str:
@@ -68,9 +75,12 @@ def s3_errors(place: Place) -> Iterator[None]:
 
 def _from_code(error: S3Error, place: Place) -> StorageError:
     code = error.code or "unknown"
+    if code == "InternalError" and place.disk and free_bytes(place.disk) < place.size + _SPARE:
+        # SeaweedFS says no more than that when it finds no room for another volume.
+        return full_disk(place.disk, place.size + _SPARE)
     full = code in _FULL_CODES or getattr(error.response, "status", 0) == 507 or _says_full(error.message or "")
     if full:
-        needed = f" ({place.size:,} bytes were to be written)" if place.size else ""
+        needed = f" ({size_text(place.size)} were to be written)" if place.size else ""
         return StorageError(
             f"the store is full or its quota used up{needed}: {error.message or code}",
             where=place.where,
