@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.report.clusters import clustered_mean, trend, within_correlation
@@ -103,6 +103,7 @@ _value = st.none() | st.floats(-1e3, 1e3)
 
 
 @given(st.lists(st.tuples(_value, _value, st.integers(0, 4)), max_size=30))
+@settings(deadline=None)
 def test_no_figure_is_ever_a_nan(rows):
     x, y, groups = ([row[i] for row in rows] for i in range(3))
     found = correlation(x, y, groups, resamples=30)

@@ -159,6 +159,7 @@ _side = st.dictionaries(st.sampled_from("abcdefgh"), _samples, max_size=8)
 
 
 @given(_side)
+@settings(deadline=None)
 def test_identical_sides_have_no_gain(side):
     found = run(side, side, resamples=50)
     assert found.rose == found.fell == 0
@@ -169,6 +170,7 @@ def test_identical_sides_have_no_gain(side):
 
 
 @given(_side, _side)
+@settings(deadline=None)
 def test_swapping_the_sides_flips_the_signs(base, trained):
     there, back = run(base, trained, resamples=50), run(trained, base, resamples=50)
     assert (there.n, there.dropped, there.rose, there.fell) == (back.n, back.dropped, back.fell, back.rose)
@@ -180,6 +182,7 @@ def test_swapping_the_sides_flips_the_signs(base, trained):
 
 
 @given(_side, _side)
+@settings(deadline=None)
 def test_no_figure_is_ever_a_nan_and_every_prompt_is_accounted_for(base, trained):
     found = run(base, trained, resamples=50)
     numbers = itertools.chain.from_iterable(
@@ -193,6 +196,7 @@ def test_no_figure_is_ever_a_nan_and_every_prompt_is_accounted_for(base, trained
 
 
 @given(_side, _side, st.randoms())
+@settings(deadline=None)
 def test_the_order_of_the_prompts_decides_nothing(base, trained, random):
     def shuffled(side):
         rows = list(side.items())
