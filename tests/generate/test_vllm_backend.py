@@ -1,0 +1,127 @@
+"""The vLLM back end against a stand-in with the signatures of vLLM 0.24 (LLM, SamplingParams, RequestOutput)."""
+
+import dataclasses
+import sys
+import types
+from typing import ClassVar
+
+import pytest
+from transformers import AutoTokenizer
+
+from components.core.errors import StepError
+from components.core.spec import load_experiment
+from components.generate.backend import GPU_CHUNK, chunk_size, open_generator
+from components.generate.hf import HfGenerator
+from components.generate.vllm_backend import prompt_seed
+
+PROMPTS = [[{"role": "user", "content": text}] for text in ("string", "wrap the text")]
+GPU = (
+    "cluster.accelerator=gpu",
+    "cluster.gpus=2",
+    "cluster.gpus_per_node=2",
+    "cluster.tensor_parallel=2",
+    "training.micro_batch=8",
+)
+
+
+@dataclasses.dataclass
+class SamplingParams:
+    n: int = 1
+    temperature: float = 1.0
+    top_p: float = 1.0
+    top_k: int = 0
+    seed: int | None = None
+    max_tokens: int | None = 16
+
+
+class LLM:
+    made: ClassVar[list["LLM"]] = []
+
+    def __init__(self, model: str, *, dtype="auto", tensor_parallel_size=1, seed=0, max_model_len=None) -> None:
+        self.settings = (model, dtype, tensor_parallel_size, seed, max_model_len)
+        self.calls: list = []
+        LLM.made.append(self)
+
+    def get_tokenizer(self):
+        return AutoTokenizer.from_pretrained(self.settings[0])
+
+    def generate(self, prompts, sampling_params=None, *, use_tqdm=True):
+        self.calls.append((prompts, sampling_params, use_tqdm))
+        completion = lambda index, params: types.SimpleNamespace(  # noqa: E731
+            index=index, text=f"text {index}", token_ids=[5, 6], finish_reason=("stop", "length")[index]
+        )
+        return [
+            types.SimpleNamespace(outputs=[completion(index, params) for index in reversed(range(params.n))])
+            for params in sampling_params
+        ]
+
+
+@pytest.fixture
+def vllm(monkeypatch):
+    module = types.ModuleType("vllm")
+    module.LLM, module.SamplingParams = LLM, SamplingParams
+    monkeypatch.setitem(sys.modules, "vllm", module)
+    monkeypatch.delenv("VLLM_WORKER_MULTIPROC_METHOD", raising=False)
+    LLM.made.clear()
+
+
+def test_a_gpu_cluster_generates_with_vllm(vllm, tiny_model):
+    experiment = load_experiment("tiny", GPU)
+    generator = open_generator(experiment, tiny_model)
+    found = list(generator.generate(PROMPTS, max_tokens=9, temperature=0.5, samples=2, seed=4))
+    (engine,) = LLM.made
+    assert engine.settings == (
+        str(tiny_model),
+        experiment.policy.dtype,
+        2,
+        experiment.seed,
+        experiment.policy.context_tokens,
+    )
+    ((prompts, params, use_tqdm),) = engine.calls
+    tokenizer = AutoTokenizer.from_pretrained(tiny_model)
+    for given, prompt in zip(prompts, PROMPTS, strict=True):
+        encoded = tokenizer.apply_chat_template(prompt, add_generation_prompt=True, return_dict=True)
+        assert given == {"prompt_token_ids": encoded["input_ids"]}
+    assert use_tqdm is False
+    assert [(one.n, one.max_tokens, one.temperature, one.top_p, one.top_k) for one in params] == [
+        (2, 9, 0.5, 1.0, 0)
+    ] * 2
+    assert len({one.seed for one in params}) == 2
+    assert [(one.index, one.responses, one.finished, one.response_tokens) for one in found] == [
+        (0, ("text 0", "text 1"), (True, False), (2, 2)),
+        (1, ("text 0", "text 1"), (True, False), (2, 2)),
+    ]
+    generator.close()
+    assert not hasattr(generator, "_engine")
+
+
+def test_greedy_has_no_seed(vllm, tiny_model):
+    generator = open_generator(load_experiment("tiny", GPU), tiny_model)
+    list(generator.generate(PROMPTS, max_tokens=9, temperature=0.0, samples=1, seed=4))
+    assert [one.seed for one in LLM.made[0].calls[0][1]] == [None, None]
+
+
+def test_a_prompts_seed_follows_the_prompt_and_not_its_place():
+    assert prompt_seed(1, [1, 2]) == prompt_seed(1, [1, 2])
+    assert len({prompt_seed(1, [1, 2]), prompt_seed(1, [1, 3]), prompt_seed(2, [1, 2])}) == 3
+    assert 0 <= prompt_seed(1, [1]) < 2**32
+
+
+def test_the_cluster_chooses_the_back_end(tiny_model):
+    cpu = load_experiment("tiny")
+    assert isinstance(open_generator(cpu, tiny_model), HfGenerator)
+    assert chunk_size(cpu) == cpu.evaluation.batch
+    assert chunk_size(load_experiment("tiny", GPU)) == GPU_CHUNK
+
+
+def test_missing_vllm_says_what_to_do(monkeypatch, tiny_model):
+    monkeypatch.setitem(sys.modules, "vllm", None)
+    with pytest.raises(StepError, match="vLLM, which cannot be imported") as caught:
+        open_generator(load_experiment("tiny", GPU), tiny_model)
+    assert "cluster.accelerator=cpu" in caught.value.remedy
+
+
+def test_a_folder_without_a_model_is_named(tmp_path):
+    with pytest.raises(StepError, match="no model") as caught:
+        open_generator(load_experiment("tiny"), tmp_path)
+    assert caught.value.where == str(tmp_path)
