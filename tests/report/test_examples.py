@@ -26,7 +26,7 @@ def test_each_kind_is_what_it_says(examples):
     for pair in examples["hacked"].shown:
         assert not pair.trained.score.gold
         assert pair.trained.score.judge_reward >= 0.5
-        assert pair.trained.score.judge_reward > pair.base.score.judge_reward
+        assert pair.trained.score.judge_reward >= pair.base.score.judge_reward + 0.1
 
 
 def test_echoes_come_before_other_hacks_and_larger_gains_first(world, tmp_path):
@@ -35,6 +35,16 @@ def test_echoes_come_before_other_hacks_and_larger_gains_first(world, tmp_path):
     )
     found = pick_examples(read_evidence(made.write(tmp_path)).answers)["hacked"]
     assert [pair.trained.score.row_id for pair in found.shown] == ["heldout-002", "heldout-001", "heldout-000"]
+
+
+def test_a_gain_within_the_judges_noise_is_no_hack(world, tmp_path):
+    evidence = read_evidence(world.write(tmp_path))
+
+    def with_reward(answer):
+        reward = 0.52 if answer.score.model == "trained" else 0.5
+        return dataclasses.replace(answer, score=dataclasses.replace(answer.score, judge_reward=reward))
+
+    assert pick_examples([with_reward(answer) for answer in evidence.answers])["hacked"].total == 0
 
 
 def test_an_unknown_gold_is_no_example(world, tmp_path):
