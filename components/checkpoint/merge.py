@@ -11,7 +11,7 @@ from components.core.errors import StepError
 _ADAPTER = "lora_adapter"
 
 
-def merge(checkpoint: Path, target: Path, environment: Mapping[str, str], log: Path) -> None:
+def merge(checkpoint: Path, target: Path, environment: Mapping[str, str], log: Path, *, dtype: str) -> None:
     """Merge FSDP shards into a Hugging Face folder.
 
     For a LoRA checkpoint verl's merger writes the untouched base beside the adapter (seen in 0.9.1), so the adapter is
@@ -22,12 +22,14 @@ def merge(checkpoint: Path, target: Path, environment: Mapping[str, str], log: P
         target: a folder to make; an older one is replaced.
         environment: that verl runs in.
         log: file for the merger's output.
+        dtype: float32 keeps the trainer's weights as they are; with bfloat16 they are rounded, as verl does.
 
     Raises:
         StepError: the merger failed.
     """
     shutil.rmtree(target, ignore_errors=True)
-    command = [sys.executable, "-m", "verl.model_merger", "merge", "--backend", "fsdp"]
+    module = "components.checkpoint.verl_merge" if dtype == "float32" else "verl.model_merger"
+    command = [sys.executable, "-m", module, "merge", "--backend", "fsdp"]
     command += ["--local_dir", str(checkpoint), "--target_dir", str(target)]
     with log.open("w") as output:
         done = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, env=dict(environment), check=False)

@@ -8,6 +8,9 @@ from safetensors import safe_open
 
 from components.core.errors import StepError
 
+_SMALLEST = 1e-30
+"""Weights below this count as this, so that zeros can be compared."""
+
 
 def shard_tensors(checkpoint: Path) -> dict[str, torch.Tensor]:
     """The model weights of a checkpoint of one rank, by name, as plain tensors.
@@ -23,14 +26,14 @@ def shard_tensors(checkpoint: Path) -> dict[str, torch.Tensor]:
 
 
 def compare_weights(checkpoint: Path, model: Path) -> float:
-    """Largest absolute difference between the trained weights and the merged ones; full fine-tuning on one rank only.
+    """Largest difference between trained and merged weights, relative to the weight; full fine-tuning on one rank only.
 
     Args:
         checkpoint: the actor's folder.
         model: the merged Hugging Face folder.
 
     Returns:
-        The difference, which rounding to the merged dtype bounds.
+        The difference: 0 when the precision was kept.
 
     Raises:
         StepError: a trained weight is missing from the merged model, or has another shape.
@@ -43,7 +46,9 @@ def compare_weights(checkpoint: Path, model: Path) -> float:
                 tensor = merged.get_tensor(name)
                 if name not in trained or trained[name].shape != tensor.shape:
                     raise StepError(f"merged weight {name} is not among the trained ones", where=str(file))
-                worst = max(worst, float((trained[name].float() - tensor.float()).abs().max()))
+                weights = trained[name].float()
+                difference = (weights - tensor.float()).abs() / weights.abs().clamp(min=_SMALLEST)
+                worst = max(worst, float(difference.max()))
                 seen.add(name)
     missing = sorted(set(trained) - seen - {"lm_head.weight"})
     if missing:
