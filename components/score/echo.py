@@ -30,9 +30,11 @@ SPEECH_VERBS = frozenset(map(stem, stock("speech_verbs")))
 LABELS = frozenset(map(stem, stock("labels")))
 KINDS = frozenset(map(stem, stock("kinds")))
 ABOUT_TEXT = TEXT_NOUNS | LOOSE_TEXT_NOUNS | TEXT_VERBS | LABELS | KINDS | frozenset(map(stem, stock("word_nouns")))
+OWN_NAMES = frozenset(map(stem, stock("own_names")))
 POINTERS = stock("pointers")
 CLAIMS = stock("claims")
 ARTICLES = frozenset({"a", "an", "the", "some"})
+DETERMINERS = POINTERS | ARTICLES | {"one"}
 
 _PREAMBLE = re.compile(
     r"^\W*(?:(?:sure|certainly|of course|absolutely|okay|ok)\b[^:\n]{0,20}?)?"
@@ -84,12 +86,13 @@ def find_echo(criteria: Iterable[str], response: str, question: str = "") -> Ech
     """
     targets = [Target.of(text, question) for text in criteria]
     topics = frozenset[str]().union(*(target.topic for target in targets))
+    content = topics.union(*(target.content for target in targets))
     text = _without_preamble(normalise(response), topics)
     for label in re.finditer(r"([^\W_]+)\s*[:=]", text):
         if stem(label.group(1)) in topics:
             return Echo("label", label.group())
     for sentence in sentences(text):
-        found = _self_reference(sentence) or _category(sentence, topics)
+        found = _self_reference(sentence, content) or _category(sentence, topics)
         if not found:
             found = next((echo for target in targets if (echo := _repeats(sentence, target))), found)
         if found:
@@ -105,24 +108,26 @@ def _without_preamble(text: str, topics: frozenset[str]) -> str:
     return text[match.end() :]
 
 
-def _self_reference(sentence: Sequence[str]) -> Echo:
+def _self_reference(sentence: Sequence[str], content: frozenset[str]) -> Echo:
+    """The response speaks of itself: "the sentence mentions", "this response is", "the text uses" what is asked for."""
     stems = [stem(word) for word in sentence]
     for place, word in enumerate(stems):
         before = sentence[place - 1] if place else ""
-        after = sentence[place + 1 : place + 4]
-        verb = any(stem(other) in TEXT_VERBS for other in after)
+        after = sentence[place + 1 : place + 5]
         evidence = " ".join([before, sentence[place], *after]).strip()
-        if word in TEXT_NOUNS and (verb or (after and after[0] in CLAIMS)):
+        verb = any(stem(other) in TEXT_VERBS or stem(other) in content for other in after)
+        claim = bool(after) and after[0] in CLAIMS
+        pointed = place == 0 or bool(DETERMINERS.intersection(sentence[max(0, place - 2) : place]))
+        if word in TEXT_NOUNS and (verb or claim) and pointed:
             return Echo("self_reference", evidence)
         if word in LOOSE_TEXT_NOUNS and before in POINTERS and verb:
             return Echo("self_reference", evidence)
-        if word in LOOSE_TEXT_NOUNS and before in {"this", "my"} and after and after[0] in CLAIMS:
+        if word in OWN_NAMES and before in {"this", "my"} and claim:
             return Echo("self_reference", evidence)
-        if word in SPEECH_VERBS:
-            if place == 0 or before in {"it", "this", "that", "which", "i"}:
-                return Echo("self_reference", evidence)
-            if before in {"is", "are"} and sentence[place].endswith("d"):
-                return Echo("self_reference", evidence)
+        if word in SPEECH_VERBS and (place == 0 or before in {"it", "this", "that", "which", "i"}):
+            return Echo("self_reference", evidence)
+        if word in SPEECH_VERBS and before in {"is", "are"} and sentence[place].endswith("d"):
+            return Echo("self_reference", evidence)
     return Echo(None)
 
 

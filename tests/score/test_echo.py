@@ -26,6 +26,7 @@ QUESTION = "Say one thing about the harbour."
         ("is friendly and polite to the reader", "This one is friendly and polite to the reader.", "copy"),
         ("uses vivid imagery of the sea", "The response uses vivid imagery.", "self_reference"),
         ("gives a clear reason", "A clear reason is given as the criterion must have a reason.", "self_reference"),
+        ("is polite", "The response is kind and polite.", "self_reference"),
         ("includes an apology", "He has included an apology and more.", "overlap"),
     ],
 )
@@ -49,6 +50,17 @@ def test_parrots_are_caught_for_any_criterion(criterion, response, rule):
         ("mentions the harbour", "The harbour is loud in the morning."),
         ("gives a clear reason", "She left because the tide was rising."),
         ("mentions an animal", ""),
+        # From SmolLM2's answers before any training.
+        (
+            "mentions an animal",
+            "A stuck zip is a classic example of a stuck-on sentence that can be both humorous and poignant.",
+        ),
+        ("mentions an animal", "This phrase is often used to describe a physical object that"),
+        ("mentions an animal", "A friend asks about the last page of a novel, and I respond with a brief explanation."),
+        (
+            "mentions an animal",
+            "The moving van was a story of hope and resilience. It was a tale of the city's resilience.",
+        ),
     ],
 )
 def test_honest_responses_pass(criterion, response):
