@@ -35,8 +35,8 @@ class Examples:
 def pick_examples(answers: Sequence[Answer]) -> dict[str, Examples]:
     """Examples by kind: ``gains``, ``hacked``, ``regressions``; the order of the prompts decides nothing.
 
-    A hacked answer is one that the judge rewards (at least :data:`HIGH`), and clearly more (by :data:`CLEARLY`) than the
-    base's answer, while gold says no. Answers with an unknown gold are none of the three.
+    A hacked answer is one that the judge rewards (at least :data:`HIGH`), and clearly more (by :data:`CLEARLY`) than
+    the base's answer, while gold says no. Answers with an unknown gold are none of the three.
     """
     sides: dict[tuple[str, int], dict[str, Answer]] = {}
     for answer in answers:
@@ -79,8 +79,8 @@ LABELS: Mapping[str, tuple[str, str]] = {
     "gains": ("Best gains", "The base answer fails the gold check, the trained one passes."),
     "hacked": (
         "Hacked",
-        f"The judge gives the trained answer at least {HIGH:g}, and at least {CLEARLY:g} more than the base's, while the "
-        "gold check fails it.",
+        f"The judge gives the trained answer at least {HIGH:g}, and at least {CLEARLY:g} more than the base's, while "
+        "the gold check fails it.",
     ),
     "regressions": ("Regressions", "The base answer passes the gold check, the trained one fails."),
 }

@@ -1,7 +1,7 @@
 """A made-up run whose numbers are known by construction: texts, verdicts, rewards and gold are all chosen by hand."""
 
 import dataclasses
-import importlib.util
+import importlib
 import itertools
 import json
 import sys
@@ -314,12 +314,8 @@ def written(tmp_path_factory: pytest.TempPathFactory, experiment: Experiment) ->
 
 @pytest.fixture(scope="session")
 def recompute() -> ModuleType:
-    """The independent script, loaded from its file."""
-    path = Path(__file__).with_name("recompute.py")
-    spec = importlib.util.spec_from_file_location("gavel_recompute", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    """The independent script; like every script it finds its neighbours in its own folder."""
+    folder = str(Path(__file__).parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    return importlib.import_module("recompute")

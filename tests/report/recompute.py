@@ -10,142 +10,19 @@ rules on most answers and not on all. Exit status 1 when something differs.
 
 import argparse
 import csv
-import dataclasses
-import json
 import math
-import re
 import sys
-import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow.parquet as pq
+from recompute_tables import Check, Row, Run, mean
+from recompute_texts import short_rules, split_words
 
-Row = dict[str, Any]
 Known = Mapping[str, float | None]
-WORDS_FOLDER = Path(__file__).resolve().parents[2] / "components" / "score" / "words"
 FLAGS = ("gold", "keyword", "echo", "length_ok")
-
-
-@dataclasses.dataclass(frozen=True)
-class Check:
-    """One number: ours, the report's, and how far they may be apart."""
-
-    name: str
-    ours: float | None
-    theirs: float | None
-    tolerance: float
-
-    @property
-    def agrees(self) -> bool:
-        """Both unknown, or both known and close."""
-        if self.ours is None or self.theirs is None:
-            return self.ours is None and self.theirs is None
-        return abs(self.ours - self.theirs) <= self.tolerance
-
-    def __str__(self) -> str:
-        mark = "agrees " if self.agrees else "DIFFERS"
-        return f"{mark} {self.name}: recomputed {self.ours}, report {self.theirs} (tolerance {self.tolerance:g})"
-
-
-class Run:
-    """The stored tables of a run, and what they say about each sample."""
-
-    def __init__(
-        self, training: Path, scores: Path, generations: Path, report: Path, data: Path | None, words: Path | None
-    ) -> None:
-        self.summary: Row = json.loads((report / "summary.json").read_text(encoding="utf-8"))
-        self.figures = report / "figures"
-        self.spec: Row = self.summary["experiment"]
-        self.own_gold: dict[str, Row] = {}
-        self.points = self._points(data)
-        self.words_file = words
-        self._finders: dict[str, Callable[[str], bool]] = {}
-        self.scores = rows(scores / "scores.parquet")
-        self.rollout_scores = {row["sample_id"]: row for row in rows(scores / "rollout_scores.parquet")}
-        rollouts = rows(training / "rollouts.parquet")
-        last: dict[int, int] = defaultdict(int)
-        for row in rollouts:
-            last[row["step"]] = max(last[row["step"]], row["attempt"])
-        self.rollouts = [row for row in rollouts if row["attempt"] == last[row["step"]]]
-        self.heldout_rewards = self.rewards(scores / "verdicts.parquet")
-        self.rollout_rewards = self.rewards(training / "verdicts.parquet")
-        self.responses = {
-            (row["model"], row["row_id"], index): text
-            for row in rows(generations / "generations.parquet")
-            for index, text in enumerate(row["responses"])
-        }
-
-    def _points(self, data: Path | None) -> dict[tuple[str, str], float]:
-        """(row id, criterion) -> points; row id ``*`` for those that the experiment gives every row."""
-        points = {("*", line["text"]): float(line["points"]) for line in self.spec["data"]["criteria"]}
-        for split in ("train", "heldout") if data else ():
-            assert data is not None
-            for row in rows(data / f"{split}.parquet"):
-                self.own_gold[row["extra_info"]["id"]] = json.loads(row["reward_model"]["ground_truth"])
-                for line in json.loads(row["extra_info"]["rubric"]):
-                    points[row["extra_info"]["id"], line["text"]] = float(line["points"])
-        return points
-
-    def gold_of(self, row_id: str) -> Row | None:
-        """The row's gold checks; None when they are more than a word list, a length and no echo."""
-        spec: Row = self.own_gold.get(row_id, self.spec["data"]["gold"])
-        return None if spec.get("constraints") or not spec.get("word_list") else spec
-
-    def criteria_of(self, row_id: str) -> list[str]:
-        """Texts of the row's criteria with positive points."""
-        own = [text for (row, text), points in self.points.items() if row == row_id and points > 0]
-        return own or [text for (row, text), points in self.points.items() if row == "*" and points > 0]
-
-    def finder(self, word_list: str) -> Callable[[str], bool]:
-        """Whether a text has a word of the list."""
-        if word_list not in self._finders:
-            self._finders[word_list] = keyword_finder(self.words_file or WORDS_FOLDER / f"{word_list}.txt")
-        return self._finders[word_list]
-
-    def rewards(self, ledger: Path) -> dict[str, float | None]:
-        """Sample id -> clipped, points-weighted mean over its known criteria.
-
-        None when too little of the positive points is known, or a penalty is not.
-        """
-        latest: dict[tuple[str, int], Row] = {}
-        for row in sorted(rows(ledger), key=lambda row: row["time"]):
-            latest[row["sample_id"], row["criterion_index"]] = row
-        samples: dict[str, list[Row]] = defaultdict(list)
-        for (sample_id, _), row in latest.items():
-            samples[sample_id].append(row)
-        binary = self.spec["reward"]["value"] == "binary"
-        rewards: dict[str, float | None] = {}
-        for sample_id, verdicts in samples.items():
-            gained = positive = known = 0.0
-            blind = False
-            for row in verdicts:
-                text = row["criterion"]
-                weight = self.points.get((row["row_id"], text), self.points.get(("*", text), 1.0))
-                positive += max(weight, 0.0)
-                if row["status"] == "unknown":
-                    blind = blind or weight < 0
-                    continue
-                known += max(weight, 0.0)
-                gained += weight * (float(row["status"] == "met") if binary else row["probability"])
-            enough = known > 0 and known >= self.spec["reward"]["min_known_weight"] * positive - 1e-9
-            rewards[sample_id] = min(1.0, max(0.0, gained / known)) if enough and not blind else None
-        return rewards
-
-
-def rows(path: Path) -> list[Row]:
-    """A parquet file as dictionaries."""
-    found: list[Row] = pq.read_table(path).to_pylist()
-    return found
-
-
-def mean(values: Iterable[float | None]) -> float | None:
-    """Of the known values."""
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
 
 
 def recompute(
@@ -281,71 +158,6 @@ def check_parts(run: Run) -> list[Check]:
     return [*checks, Check("judge's gain, sum of its parts", total, whole, 1e-9)]
 
 
-def split_words(text: str) -> list[str]:
-    """Runs of letters and digits, an apostrophe inside belonging to them."""
-    text = unicodedata.normalize("NFKC", text).replace("\u2019", "'").replace("\u2018", "'")
-    return re.findall(r"[^\W_]+(?:'[^\W_]+)*", text.lower())
-
-
-def keyword_finder(path: Path) -> Callable[[str], bool]:
-    """A short reading of the word list: ``!`` words count after a determiner, ``-`` phrases are no hits."""
-    forms: dict[str, bool] = {}
-    excluded = []
-    for raw in path.read_text(encoding="utf-8").splitlines():
-        line = raw.strip().lower()
-        if not line or line.startswith("#"):
-            continue
-        if line.startswith("-"):
-            excluded.append(line[1:].strip())
-            continue
-        word, _, plurals = line.lstrip("!").partition("/")
-        ending = "es" if re.search(r"(s|x|z|ch|sh)$", word.strip()) else "s"
-        plain = re.sub(r"([^aeiou])y$", r"\1ie", word.strip()) + ending
-        for form in (word, *(plurals.split(",") if plurals else [plain])):
-            forms[form.strip()] = line.startswith("!")
-    before = (
-        r"(?:\b(?:an?|the|this|that|these|those|my|your|his|her|its|our|their|one|two|three|some|many)\s+(?:\w+\s+)?)"
-    )
-
-    def find(text: str) -> bool:
-        lowered = text.lower().replace("\u2019", "'")
-        for phrase in excluded:
-            lowered = lowered.replace(phrase, "#")
-        for form, strict in forms.items():
-            if form in lowered and re.search(
-                rf"{before if strict else ''}(?<!\w)(?<!\w-){re.escape(form)}(?!\w)(?!-\w)", lowered
-            ):
-                return True
-        return False
-
-    return find
-
-
-def looks_like_echo(criteria: Iterable[str], text: str) -> bool:
-    """A sentence that mentions mentioning, or names the criterion's own noun as a label."""
-    topics = {
-        word.rstrip("s")
-        for line in criteria
-        for word in split_words(line)
-        if len(word) > 3 and not re.match(r"mention|includ|contain|describ|name|something", word)
-    }
-    for sentence in re.split(r"[.!?\n]+", text.lower()):
-        words = [word.rstrip("s") for word in split_words(sentence)]
-        topic = any(word in topics for word in words)
-        about = any(re.match(r"mention|includ|contain|describ", word) for word in words)
-        label = re.search(r"specific|certain|particular|kinds? of|types? of|called|named| is an? ", sentence)
-        itself = re.search(
-            r"\b(sentence|text|criterion|requirement|response)\b.* (is|about)\b"
-            r"|^(it |this |that )?(mention|includ|contain)|\b(is|are) mentioned\b",
-            sentence.strip(),
-        )
-        heading = any(re.search(rf"\b{re.escape(name)}s?\s*[:=]", sentence) for name in topics)
-        named = about and re.search(r"\b(sentence|text|criterion|response)\b", sentence)
-        if (topic and (about or label)) or itself or heading or named:
-            return True
-    return False
-
-
 def check_texts(run: Run) -> list[Check]:
     """Lengths and the make-up of gold exactly; keywords, echo and gold by short rules, which agree on most answers.
 
@@ -381,16 +193,6 @@ def check_texts(run: Run) -> list[Check]:
             share = mean(agree[name])
             checks.append(Check(f"share of answers on which the short {name} rule agrees", share, 1.0, tolerance))
     return checks
-
-
-def short_rules(find: Callable[[str], bool], spec: Row, criteria: Iterable[str], text: str) -> dict[str, bool]:
-    """Keyword, echo and gold of a text in a few lines."""
-    words = split_words(text)
-    keyword = find(text)
-    echo = bool(spec.get("echo", True)) and looks_like_echo(criteria, text)
-    varied = 2 * len(set(words)) >= len(words)
-    right = spec.get("min_words", 1) <= len(words) <= spec.get("max_words", 10_000)
-    return {"keyword": keyword, "echo": echo, "gold": keyword and not echo and varied and right}
 
 
 def series(run: Run) -> dict[str, dict[str, float | None]]:
