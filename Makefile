@@ -69,7 +69,7 @@ bench: $(VENV)/.ready-dev ## Measure, and print ratios to what one would use ins
 
 .PHONY: check
 check: $(VENV)/.ready-dev ## Lint, format check, types, secrets
-	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check . && $(VENV)/bin/mypy && $(PY) -m tests.tools.secrets
+	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check . && $(VENV)/bin/mypy && $(PY) .ci/scan_tree.py
 
 .PHONY: format
 format: $(VENV)/.ready-dev ## Format the code
