@@ -1,5 +1,6 @@
 """Finding the response's tokens in an echoed prompt."""
 
+import itertools
 import math
 
 import pytest
@@ -17,7 +18,7 @@ def cut(text: str, places: set[int]) -> list[bytes]:
     """The UTF-8 bytes of ``text``, cut at some of ``places``."""
     raw = text.encode()
     marks = [0, *sorted(place for place in places if 0 < place < len(raw)), len(raw)]
-    return [raw[a:b] for a, b in zip(marks, marks[1:], strict=False) if a < b]
+    return [raw[a:b] for a, b in itertools.pairwise(marks) if a < b]
 
 
 CHARACTERS = st.one_of(st.sampled_from("abc <|>\n.é日😀👩‍"), st.characters(exclude_categories=("Cs",)))

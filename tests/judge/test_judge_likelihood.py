@@ -195,12 +195,12 @@ def test_bad_template_files(content: str, message: str, tmp_path: Path) -> None:
 
 
 def test_a_missing_template_lists_what_there_is() -> None:
-    with pytest.raises(JudgeError, match="conditioned, .*unconditioned"):
+    with pytest.raises(JudgeError, match=r"conditioned, .*unconditioned"):
         build_protocol(RewardSpec(name="r", prompts=RewardPrompts(conditioned="nope")))
 
 
 def test_templates_in_the_wrong_place() -> None:
-    with pytest.raises(JudgeError, match="has no {criterion}"):
+    with pytest.raises(JudgeError, match=r"has no \{criterion\}"):
         build_protocol(RewardSpec(name="r", prompts=RewardPrompts(conditioned="unconditioned")))
     with pytest.raises(JudgeError, match="goes without one"):
         build_protocol(RewardSpec(name="r", prompts=RewardPrompts(unconditioned="conditioned")))

@@ -45,7 +45,7 @@ class Answer:
 
     Attributes:
         prompt: one entry a prompt token; None where no log-probability was wanted or none exists.
-        ids: generated token ids, without the part that a stop text cut off.
+        ids: generated token ids; a stop text is cut off the text, and its tokens stay.
         scores: one entry a generated token.
         text: the generated text.
         finish: ``stop`` (end token or stop text) or ``length``.
