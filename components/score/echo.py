@@ -34,6 +34,8 @@ OWN_NAMES = frozenset(map(stem, stock("own_names")))
 POINTERS = stock("pointers")
 CLAIMS = stock("claims")
 ARTICLES = frozenset({"a", "an", "the", "some"})
+SUBJECTS = frozenset({"", "it", "this", "that", "which", "i"})
+PASSIVE = frozenset({"", "is", "are"})
 DETERMINERS = POINTERS | ARTICLES | {"one"}
 
 _PREAMBLE = re.compile(
@@ -124,9 +126,7 @@ def _self_reference(sentence: Sequence[str], content: frozenset[str]) -> Echo:
             return Echo("self_reference", evidence)
         if word in OWN_NAMES and before in {"this", "my"} and claim:
             return Echo("self_reference", evidence)
-        if word in SPEECH_VERBS and (place == 0 or before in {"it", "this", "that", "which", "i"}):
-            return Echo("self_reference", evidence)
-        if word in SPEECH_VERBS and before in {"is", "are"} and sentence[place].endswith("d"):
+        if word in SPEECH_VERBS and before in (PASSIVE if sentence[place].endswith("d") else SUBJECTS):
             return Echo("self_reference", evidence)
     return Echo(None)
 

@@ -55,6 +55,7 @@ def test_parrots_are_caught_for_any_criterion(criterion, response, rule):
             "mentions an animal",
             "A stuck zip is a classic example of a stuck-on sentence that can be both humorous and poignant.",
         ),
+        ("mentions an animal", "I mentioned it to the host."),
         ("mentions an animal", "This phrase is often used to describe a physical object that"),
         ("mentions an animal", "A friend asks about the last page of a novel, and I respond with a brief explanation."),
         (

@@ -1,0 +1,285 @@
+import json
+import math
+from pathlib import Path
+
+import pytest
+from scripted_judge import MODEL, ScriptedJudge, tokens_of
+
+from components.core.contracts import GENERATIONS, PROMPTS, ROLLOUTS, SCORES, VERDICTS, read_table, write_table
+from components.core.errors import ContractError, JudgeError, StepError
+from components.core.progress import Progress
+from components.core.spec import Experiment, load_experiment
+from components.core.step import StepContext
+from components.data.step import STEP as PREPARE
+from components.score.step import STEP
+
+HELDOUT = 10
+CAT = "Near the old wall sat a small cat"
+PLAIN = "Near the old wall sat a small jar"
+PARROT = "The sentence mentions an animal: a cat"
+
+
+def experiment(url: str = "http://127.0.0.1:9", *overrides: str) -> Experiment:
+    judge = (
+        f"judge={{name: scripted, family: test, serving: external, endpoint: '{url}', model_name: {MODEL}, "
+        "context_tokens: 2048, logprobs: true, timeout_seconds: 5, attempts: 1, max_concurrency: 1}"
+    )
+    return load_experiment("tiny", (judge, "data.train_rows=4", f"data.heldout_rows={HELDOUT}", *overrides))
+
+
+class Case:
+    """Input folders of the step, and runs of it that share one work folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        data = self._context(experiment(), "data")
+        PREPARE.run(data)
+        self.inputs = {"data": data.out, "generations": folder / "generations", "training": folder / "training"}
+        for path in self.inputs.values():
+            path.mkdir(exist_ok=True, parents=True)
+        rows = {split: prompt_infos(data.out, split) for split in ("train", "heldout")}
+        self.train, self.heldout = rows["train"], rows["heldout"]
+        self.write_generations([PLAIN] * 8 + [PARROT] * 2, [CAT] * 5 + [PARROT] * 4 + [PLAIN])
+        self.write_rollouts([self.rollout()])
+
+    def _context(self, spec: Experiment, name: str, **inputs: Path) -> StepContext:
+        out, work = self.folder / name / "out", self.folder / "work"
+        for path in (out, work):
+            path.mkdir(parents=True, exist_ok=True)
+        return StepContext(spec, inputs, {}, out, work, "id", Progress("score"), state=self.folder / "state")
+
+    def write_generations(self, base: list[str], trained: list[str]) -> None:
+        rows = [
+            {
+                "model": model,
+                "row_id": info["id"],
+                "split": "heldout",
+                "question": info["question"],
+                "responses": [response],
+                "finished": [True],
+                "response_tokens": [8],
+            }
+            for model, responses in (("base", base), ("trained", trained))
+            for info, response in zip(self.heldout, responses, strict=True)
+        ]
+        write_table(self.inputs["generations"] / "generations.parquet", rows, GENERATIONS)
+
+    def rollout(self, **changes: object) -> dict[str, object]:
+        row = {
+            "step": 1,
+            "row_id": self.train[0]["id"],
+            "sample_id": "1-1-a-0",
+            "sample_index": 0,
+            "question": self.train[0]["question"],
+            "response": CAT,
+            "response_tokens": 8,
+            "finished": True,
+            "status": "scored",
+            "reward": 0.75,
+            "reason": None,
+            "known_weight": 1.0,
+            "parts": "{}",
+            "attempt": 1,
+        }
+        return {**row, **changes}
+
+    def write_rollouts(self, rows: list[dict[str, object]]) -> None:
+        write_table(self.inputs["training"] / "rollouts.parquet", rows, ROLLOUTS)
+
+    def run(self, url: str, *overrides: str, name: str = "score") -> dict[str, object]:
+        self.last = self._context(experiment(url, *overrides), name, **self.inputs)
+        return dict(STEP.run(self.last))
+
+    def table(self, file: str, schema=SCORES) -> list[dict]:
+        return read_table(self.last.out / file, schema).to_pylist()
+
+
+def prompt_infos(out: Path, split: str) -> list[dict]:
+
+    return [row["extra_info"] for row in read_table(out / f"{split}.parquet", PROMPTS).to_pylist()]
+
+
+@pytest.fixture
+def case(tmp_path):
+    return Case(tmp_path)
+
+
+def test_judge_and_gold_stand_side_by_side(case):
+    with ScriptedJudge().serve() as url:
+        returned = case.run(url)
+    rows = case.table("scores.parquet")
+    assert [row["model"] for row in rows] == ["base"] * 10 + ["trained"] * 10
+    assert {row["step"] for row in rows} == {-1}
+    assert len({row["sample_id"] for row in rows}) == 20
+    # The judge prefers a cat by half a nat a token, divides by the temperature and squashes.
+    temperature = case.last.experiment.reward.temperature
+    liked = 1 / (1 + math.exp(-0.5 * len(tokens_of(CAT)) / temperature))
+    assert rows[10]["judge_reward"] == pytest.approx(liked)
+    assert rows[0]["judge_reward"] == pytest.approx(0.5)
+    assert [row["gold"] for row in rows] == [False] * 10 + [True] * 5 + [False] * 5
+    # A parrot with a cat in it pleases the judge and a word list; gold sees through it.
+    parrot = rows[15]
+    assert parrot["judge_reward"] > 0.6
+    assert (parrot["keyword"], parrot["echo"], parrot["gold"]) == (True, True, False)
+    assert json.loads(parrot["gold_detail"])["keywords"] == ["cat"]
+    assert returned["base_gold"] == 0.0
+    assert returned["trained_gold"] == 0.5
+    assert returned["trained_echo"] == pytest.approx(0.4)
+    assert returned["base_judge"] < returned["trained_judge"]
+    assert returned["base_abstained"] == returned["trained_abstained"] == 0
+
+
+def test_every_verdict_of_the_heldout_samples_is_published_once(case):
+    with ScriptedJudge().serve() as url:
+        returned = case.run(url)
+    verdicts = case.table("verdicts.parquet", VERDICTS)
+    assert len(verdicts) == returned["verdicts"] == 20
+    assert {row["sample_id"] for row in verdicts} == {row["sample_id"] for row in case.table("scores.parquet")}
+    by_sample = {row["sample_id"]: row for row in verdicts}
+    for row in case.table("scores.parquet"):
+        assert row["judge_reward"] == pytest.approx(by_sample[row["sample_id"]]["probability"])
+
+
+def test_rollouts_get_gold_alone_and_keep_the_judges_reward(case):
+    case.write_rollouts(
+        [
+            case.rollout(),
+            case.rollout(sample_id="1-1-a-1", sample_index=1, status="abstained", reward=None, reason="known_weight"),
+            case.rollout(step=2, sample_id="2-1-a-0", response=PARROT, reward=0.9),
+            case.rollout(step=2, sample_id="2-2-a-0", response=PLAIN, reward=0.4, attempt=2),
+            case.rollout(step=3, sample_id="3-2-a-0", response=PARROT, reward=0.8, attempt=2),
+        ]
+    )
+    judge = ScriptedJudge()
+    with judge.serve() as url:
+        returned = case.run(url)
+    rows = case.table("rollout_scores.parquet")
+    assert judge.calls == 20
+    assert [
+        (row["model"], row["step"], row["sample_id"], row["status"], row["judge_reward"], row["gold"]) for row in rows
+    ] == [
+        ("rollout", 1, "1-1-a-0", "scored", 0.75, True),
+        ("rollout", 1, "1-1-a-1", "abstained", None, True),
+        ("rollout", 2, "2-2-a-0", "scored", 0.4, False),
+        ("rollout", 3, "3-2-a-0", "scored", 0.8, False),
+    ]
+    assert (returned["rollout_samples"], returned["rollout_abstained"]) == (4, 1)
+    assert returned["rollout_judge"] == pytest.approx(0.65)
+
+
+def test_what_could_not_be_judged_has_no_reward_and_is_no_zero(case):
+    case.write_generations(["", *[PLAIN] * 9], ["  ", *[CAT] * 9])
+    with ScriptedJudge().serve() as url:
+        returned = case.run(url)
+    rows = case.table("scores.parquet")
+    assert [(row["status"], row["judge_reward"]) for row in (rows[0], rows[10])] == [("abstained", None)] * 2
+    assert rows[0]["gold"] is False
+    assert (returned["base_abstained"], returned["trained_abstained"]) == (1, 1)
+    assert returned["base_judge"] == pytest.approx(0.5)
+    unknown = [row for row in case.table("verdicts.parquet", VERDICTS) if row["status"] == "unknown"]
+    assert [(row["reason"], row["probability"]) for row in unknown] == [("empty_response", None)] * 2
+
+
+def test_a_judge_that_fails_too_often_publishes_nothing(case):
+    judge = ScriptedJudge(lambda call: 200 if call <= 7 else 500)
+    with judge.serve() as url, pytest.raises(StepError, match="not usable") as caught:
+        case.run(url, "reward.max_abstain_rate=0.2")
+    assert "20" in caught.value.what
+    assert "reasons: " in caught.value.what
+    assert list(case.last.out.iterdir()) == []
+    # A fifth of twenty is four: the fifth failure ends it, and the other eight are not waited for.
+    assert judge.calls == 12
+    with ScriptedJudge().serve() as url:
+        case.run(url)
+    assert {row["status"] for row in case.table("scores.parquet")} == {"scored"}
+
+
+def test_a_few_failures_are_tolerated(case):
+    judge = ScriptedJudge(lambda call: 500 if call in (2, 3) else 200)
+    with judge.serve() as url:
+        returned = case.run(url, "reward.max_abstain_rate=0.2")
+    assert returned["base_abstained"] + returned["trained_abstained"] == 2
+
+
+def test_a_killed_run_asks_only_what_is_missing(case):
+    with ScriptedJudge().serve() as url:
+        case.run(url, name="whole")
+    whole = case.table("scores.parquet")
+    for path in (case.folder / "work").iterdir():
+        path.unlink()
+
+    class Killed(BaseException):
+        pass
+
+    class Stops(Progress):
+        def advance(self, n: int = 1, note: str = "") -> None:
+            super().advance(n, note)
+            if self.done == 9:
+                raise Killed
+
+    broken, resumed = ScriptedJudge(), ScriptedJudge()
+    with broken.serve() as url:
+        run = case._context(experiment(url), "broken", **case.inputs)
+        with pytest.raises(Killed):
+            STEP.run(StepContext(run.experiment, run.inputs, {}, run.out, run.work, "id", Stops("score"), run.state))
+    with resumed.serve() as url:
+        case.run(url, name="resumed")
+    assert broken.calls == 9
+    assert resumed.calls == 11
+    assert case.table("scores.parquet") == whole
+    assert len(case.table("verdicts.parquet", VERDICTS)) == 20
+
+
+def test_no_judge_is_needed_when_everything_is_known(case):
+    with ScriptedJudge().serve() as url:
+        case.run(url)
+    first = case.table("scores.parquet")
+    case.run("http://127.0.0.1:9", name="again")
+    assert case.table("scores.parquet") == first
+
+
+def test_an_undeployed_judge_is_an_error_of_its_own(case):
+    spec = load_experiment("tiny", ("data.train_rows=4", f"data.heldout_rows={HELDOUT}"))
+    run = case._context(spec, "score", **case.inputs)
+    with pytest.raises(JudgeError, match="not deployed"):
+        STEP.run(run)
+
+
+@pytest.mark.parametrize("break_it", ["twice", "missing", "stranger"])
+def test_generations_of_other_prompts_are_refused(case, break_it):
+    path = case.inputs["generations"] / "generations.parquet"
+    rows = read_table(path, GENERATIONS).to_pylist()
+    changed = {
+        "twice": [*rows, rows[0]],
+        "missing": rows[:-1],
+        "stranger": [*rows[:-1], {**rows[-1], "row_id": "x"}],
+    }[break_it]
+    write_table(path, changed, GENERATIONS)
+    with pytest.raises(ContractError, match="once a model"):
+        case.run("http://127.0.0.1:9")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"row_id": "x"}, "not in the training data"),
+        ({"status": "scored", "reward": None}, "reward None"),
+        ({"status": "abstained", "reward": 0.0}, "reward 0.0"),
+    ],
+)
+def test_rollouts_that_break_the_contract_are_refused(case, changes, message):
+    case.write_rollouts([case.rollout(**changes)])
+    with pytest.raises(ContractError, match=message):
+        case.run("http://127.0.0.1:9")
+
+
+def test_identity_follows_judge_and_reward_alone():
+    base = STEP.depends(experiment())
+
+    def same(*overrides: str, url: str = "http://127.0.0.1:9") -> bool:
+        return STEP.depends(experiment(url, *overrides)) == base
+
+    assert same(url="http://127.0.0.1:10")
+    assert same("cluster.cpu_threads=1", "evaluation.bootstrap_samples=100")
+    assert not same("reward.temperature=3.0")
+    assert not same("judge.model_name=other")
