@@ -1,0 +1,46 @@
+"""The command line as a user types it."""
+
+import json
+
+import pytest
+
+from components.core.spec import Experiment, load_experiment
+from pipelines.__main__ import main
+
+
+def test_show_prints_the_resolved_experiment_and_its_hash(capsys):
+    assert main(["show", "quickstart", "training.steps=7"]) == 0
+    out = capsys.readouterr().out
+    digest = load_experiment("quickstart", ["training.steps=7"]).digest()
+    assert digest in out.splitlines()[0]
+    assert "steps: 7" in out
+
+
+def test_show_json_is_what_the_pipeline_takes(capsys):
+    assert main(["show", "tiny", "--json"]) == 0
+    text = capsys.readouterr().out
+    assert json.loads(text)["name"] == "tiny"
+    assert Experiment.from_json(text) == load_experiment("tiny")
+
+
+def test_a_mistake_is_one_error_without_a_traceback(capsys):
+    assert main(["run", "tiny", "training.stepz=3"]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "did you mean steps?" in captured.err
+    assert "Traceback" not in captured.err
+
+
+def test_a_cluster_experiment_is_not_run_here(capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("GAVEL_STATE", str(tmp_path))
+    changes = ["cluster=h800", "judge={use: qwen3-32b}", "policy=qwen2.5-7b", "training.micro_batch=2"]
+    status = main(["run", "quickstart", *changes])
+    assert status == 1
+    assert "Kubernetes" in capsys.readouterr().err
+
+
+def test_without_a_command_the_usage_is_shown(capsys):
+    with pytest.raises(SystemExit) as caught:
+        main([])
+    assert caught.value.code == 2
+    assert "COMMAND" in capsys.readouterr().err

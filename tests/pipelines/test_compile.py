@@ -1,0 +1,84 @@
+"""The compiled pipeline, read as a cluster reads it."""
+
+import ast
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from pipelines.compile import compile_pipelines
+
+DURABLE = {"prepare-data", "train-grpo", "merge-checkpoint", "generate", "score", "report"}
+ALWAYS = {"deploy-judge", "probe-judge", "teardown-judge"}
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory: pytest.TempPathFactory) -> str:
+    (path,) = compile_pipelines(tmp_path_factory.mktemp("build"))
+    return path.read_text()
+
+
+@pytest.fixture(scope="module")
+def spec(text: str) -> dict[str, Any]:
+    return next(document for document in yaml.safe_load_all(text) if "pipelineInfo" in document)
+
+
+def all_tasks(spec: dict[str, Any]) -> dict[str, Any]:
+    found = dict(spec["root"]["dag"]["tasks"])
+    for component in spec["components"].values():
+        found |= component.get("dag", {}).get("tasks", {})
+    return found
+
+
+def test_the_steps_are_all_there(spec):
+    executed = {name for name, task in all_tasks(spec).items() if name in DURABLE | ALWAYS}
+    assert executed == DURABLE | ALWAYS
+
+
+def test_steps_that_act_on_the_world_are_never_cached_and_the_others_are(spec):
+    for name, task in all_tasks(spec).items():
+        cached = task.get("cachingOptions", {}).get("enableCache", False)
+        if name in ALWAYS:
+            assert not cached, name
+        elif name in DURABLE:
+            assert cached, name
+
+
+def test_the_judge_is_torn_down_whatever_happens(spec):
+    task = spec["root"]["dag"]["tasks"]["teardown-judge"]
+    assert task["triggerPolicy"]["strategy"] == "ALL_UPSTREAM_TASKS_COMPLETED"
+
+
+def test_training_waits_for_the_probe_and_takes_no_endpoint(spec):
+    train = all_tasks(spec)["train-grpo"]
+    assert set(train["dependentTasks"]) == {"prepare-data", "probe-judge"}
+    parameters = train["inputs"]["parameters"]
+    assert set(parameters) == {"experiment", "store", "code_version"}
+
+
+def test_no_secret_and_no_latest_tag(text: str):
+    assert not re.search(r"s" r"k-[A-Za-z0-9]{8,}", text)
+    assert "secretKey" not in text
+    assert not re.search(r"image: .*:latest", text)
+
+
+def test_components_are_short_and_only_import_their_work(spec):
+    for executor in spec["deploymentSpec"]["executors"].values():
+        command = "\n".join(executor["container"]["command"])
+        assert "pip install" not in command
+        (function,) = ast.parse(command[command.index("def ") :]).body
+        assert len(ast.unparse(function).splitlines()) <= 15
+
+
+def test_images_come_from_the_environment_when_given(tmp_path: Path):
+    import os
+    import subprocess
+    import sys
+
+    digest = "example.test/gavel/trainer@sha256:" + "0" * 64
+    environment = {**os.environ, "GAVEL_IMAGE_TRAINER": digest}
+    command = [sys.executable, "-m", "pipelines", "compile", str(tmp_path)]
+    subprocess.run(command, env=environment, check=True, capture_output=True)
+    assert digest in (tmp_path / "judged-grpo.yaml").read_text()
