@@ -56,6 +56,8 @@ def training_environment(experiment: Experiment, *, settings: Path, metrics: Pat
         "TENSORBOARD_DIR": str(work / "tensorboard"),
         "HYDRA_FULL_ERROR": "1",
         "RAY_USAGE_STATS_ENABLED": "0",
+        # Ray starts workers at low priority; whatever else runs on a small machine would then stop the training.
+        "RAY_worker_niceness": "0",
         "RAY_DEDUP_LOGS": "0",
         "WANDB_MODE": "disabled",
     }
