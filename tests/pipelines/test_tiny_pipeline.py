@@ -1,4 +1,4 @@
-"""The whole pipeline on the tiny model, as a user runs it: real verl, real Ray, a real judge server, KFP's local runner."""
+"""The whole pipeline on the tiny model, as a user runs it: real verl, Ray and judge server, KFP's local runner."""
 
 import json
 import os
