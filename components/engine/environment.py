@@ -58,6 +58,10 @@ def training_environment(experiment: Experiment, *, settings: Path, metrics: Pat
         "RAY_USAGE_STATS_ENABLED": "0",
         # Ray starts workers at low priority; whatever else runs on a small machine would then stop the training.
         "RAY_worker_niceness": "0",
+        # Ray would start an idle process for each of the logical CPUs that verl's actors ask for.
+        "RAY_prestart_worker_first_driver": "0",
+        "RAY_enable_worker_prestart": "0",
+        "MALLOC_ARENA_MAX": "2",
         "RAY_DEDUP_LOGS": "0",
         "WANDB_MODE": "disabled",
     }

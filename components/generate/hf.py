@@ -5,6 +5,7 @@ from pathlib import Path
 
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
+from transformers.utils import logging
 
 from components.generate.model import Generation, Message
 from components.generate.prompts import encode_prompts
@@ -26,6 +27,8 @@ class HfGenerator:
         self, folder: Path, *, batch: int, context_tokens: int, threads: int, chat_template: str | None = None
     ) -> None:
         torch.set_num_threads(threads)
+        # The step has a progress of its own.
+        logging.disable_progress_bar()
         self._tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(folder)
         self._model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
         self._batch = batch

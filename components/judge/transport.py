@@ -146,7 +146,7 @@ class Transport:
 
     def _say(self, detail: str) -> None:
         """Log each kind of failure once; the ledger has them all."""
-        kind = detail[:60]
+        kind = detail.removeprefix(self.endpoint)[:32]
         if kind not in self._said and len(self._said) < 100:
             self._said.add(kind)
             log.warning("judge call failed: %s", detail)

@@ -69,7 +69,7 @@ class Engine:
             else:
                 work.append((job, first))
         cuts = {job: self._cut(first) for job, first in work}
-        self.model.keep_prefixes([job.ids[: cuts[job]] for job, _ in work], self.max_batch)
+        self.model.keep_prefixes([job.ids[: cuts[job]] for job, _ in work], self.max_batch_tokens)
         work.sort(key=lambda pair: (len(pair[0].ids) - cuts[pair[0]], cuts[pair[0]]))
         start = 0
         while start < len(work):

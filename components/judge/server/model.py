@@ -100,11 +100,12 @@ class Model:
         """Float32 logits [positions, vocabulary] of ``hidden`` [positions, width]."""
         return self._model.get_output_embeddings()(hidden).float() if self.plain_head else hidden
 
-    def keep_prefixes(self, wanted: list[tuple[int, ...]], rows: int) -> None:
-        """Compute and keep every prefix of ``wanted`` that is not kept yet, ``rows`` at a time."""
+    def keep_prefixes(self, wanted: list[tuple[int, ...]], tokens: int) -> None:
+        """Compute and keep every prefix of ``wanted`` that is not kept yet, at most ``tokens`` in one pass."""
         missing = sorted({prefix for prefix in wanted if prefix and prefix not in self.prefixes}, key=len)
-        for start in range(0, len(missing), rows):
-            part = missing[start : start + rows]
+        while missing:
+            rows = max(1, tokens // len(missing[min(len(missing), 1 + tokens // len(missing[0])) - 1]))
+            part, missing = missing[:rows], missing[rows:]
             _, cache = self.run(part)
             for number, prefix in enumerate(part):
                 self.prefixes.put(prefix, split(cache, number, len(prefix)))
