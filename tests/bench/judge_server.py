@@ -1,6 +1,6 @@
 """How many verdicts a second the embedded judge gives, with and without each of its short cuts.
 
-``python tests/bench/judge_server.py MODEL_FOLDER [--rounds 3] [--threads 2] [--busy]``
+``PYTHONPATH=. python tests/bench/judge_server.py MODEL_FOLDER [--rounds 3] [--threads 2] [--busy]``
 
 Prints wall seconds and CPU seconds of the server for 16 responses of about 20 tokens under one criterion. CPU seconds
 are the figure to compare on a machine that others use. ``--busy`` lets two spinning processes share the cores, and
@@ -23,15 +23,13 @@ from typing import Any
 
 import psutil
 
-ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT))
-
 from components.core.spec.judge import JudgeSpec
 from components.core.spec.reward import RewardSpec
 from components.judge.build import build_judge
 from components.judge.completions import CompletionsJudge
 from components.judge.verdict import Criterion, Sample, VerdictStatus
 
+ROOT = Path(__file__).parents[2]
 SUBJECTS = ["cat", "farmer", "storm", "teacher", "river", "baker", "train", "garden"]
 RESPONSES = [
     f"The old {one} stood beside the {other} near the harbour while the evening lights of the town went out slowly."
@@ -69,9 +67,16 @@ def server(folder: Path, threads: int, env: dict[str, str], *options: str) -> It
 
 async def judge_all(url: str, place_known: bool | None) -> None:
     spec = JudgeSpec(
-        name="bench", family="bench", serving="external", endpoint=url, model_name="m", context_tokens=2048, logprobs=True,
-        timeout_seconds=600.0, max_concurrency=16,
-    )  # fmt: skip
+        name="bench",
+        family="bench",
+        serving="external",
+        endpoint=url,
+        model_name="m",
+        context_tokens=2048,
+        logprobs=True,
+        timeout_seconds=600.0,
+        max_concurrency=16,
+    )
     judge: Any = build_judge(spec, RewardSpec(name="r"), url, None)
     assert isinstance(judge, CompletionsJudge)
     judge._starts_known = place_known

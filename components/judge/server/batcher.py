@@ -25,6 +25,7 @@ class Batcher:
         self._wait = wait
         self._most = most
         self._waiting: list[tuple[Job, asyncio.Future[Answer]]] = []
+        self._taken: list[asyncio.Future[Answer]] = []
         self._arrived = asyncio.Event()
         self._thread = concurrent.futures.ThreadPoolExecutor(1, thread_name_prefix="engine")
         self._task: asyncio.Task[None] | None = None
@@ -48,11 +49,11 @@ class Batcher:
                 future.cancel()
 
     async def close(self) -> None:
-        """Stop serving; jobs still waiting are cancelled."""
+        """Stop serving; whoever still waits is cancelled."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
-        for _, future in self._waiting:
+        for future in [*self._taken, *(future for _, future in self._waiting)]:
             future.cancel()
         self._thread.shutdown(wait=False, cancel_futures=True)
 
@@ -68,6 +69,7 @@ class Batcher:
                 self._arrived.clear()
             if not batch:
                 continue
+            self._taken = [future for _, future in batch]
             try:
                 answers = await loop.run_in_executor(self._thread, self._engine.answer, [job for job, _ in batch])
             except (RuntimeError, MemoryError) as error:

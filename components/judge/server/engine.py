@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import torch
 
+from components.judge.server.batches import batches
 from components.judge.server.generation import generate
 from components.judge.server.jobs import Answer, Job, TokenScore
 from components.judge.server.model import Model
@@ -71,25 +72,15 @@ class Engine:
         cuts = {job: self._cut(first) for job, first in work}
         self.model.keep_prefixes([job.ids[: cuts[job]] for job, _ in work], self.max_batch_tokens)
         work.sort(key=lambda pair: (len(pair[0].ids) - cuts[pair[0]], cuts[pair[0]]))
-        start = 0
-        while start < len(work):
-            stop = self._batch_end(work, cuts, start)
-            found.update(self._score_batch(work[start:stop], cuts))
-            start = stop
+        for part in batches(
+            work, lambda pair: len(pair[0].ids) - cuts[pair[0]], rows=self.max_batch, tokens=self.max_batch_tokens
+        ):
+            found.update(self._score_batch(part, cuts))
         return found
 
     def _cut(self, first: int) -> int:
         """Tokens to take from memory: all whose outputs nobody asks for."""
         return first - 1 if self.model.reuse and first - 1 >= _MIN_PREFIX else 0
-
-    def _batch_end(self, work: Sequence[tuple[Job, int]], cuts: dict[Job, int], start: int) -> int:
-        stop = start
-        while stop < len(work) and stop - start < self.max_batch:
-            longest = len(work[stop][0].ids) - cuts[work[stop][0]]
-            if stop > start and longest * (stop - start + 1) > self.max_batch_tokens:
-                break
-            stop += 1
-        return stop
 
     def _score_batch(
         self, work: Sequence[tuple[Job, int]], cuts: dict[Job, int]

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from components.judge.server.batches import batches
 from components.judge.server.prefixes import Batch, Layers, PrefixStore, join, split
 
 _HEAD_ROWS = 256
@@ -103,10 +104,8 @@ class Model:
     def keep_prefixes(self, wanted: list[tuple[int, ...]], tokens: int) -> None:
         """Compute and keep every prefix of ``wanted`` that is not kept yet, at most ``tokens`` in one pass."""
         missing = sorted({prefix for prefix in wanted if prefix and prefix not in self.prefixes}, key=len)
-        while missing:
-            rows = max(1, tokens // len(missing[min(len(missing), 1 + tokens // len(missing[0])) - 1]))
-            part, missing = missing[:rows], missing[rows:]
-            _, cache = self.run(part)
+        for part in batches(missing, len, rows=len(missing), tokens=tokens):
+            _, cache = self.run(list(part))
             for number, prefix in enumerate(part):
                 self.prefixes.put(prefix, split(cache, number, len(prefix)))
 
