@@ -89,7 +89,7 @@ def find_echo(criteria: Iterable[str], response: str, question: str = "") -> Ech
     targets = [Target.of(text, question) for text in criteria]
     topics = frozenset[str]().union(*(target.topic for target in targets))
     content = topics.union(*(target.content for target in targets))
-    text = _without_preamble(normalise(response), topics)
+    text = _without_preamble(re.sub(r"[^\S\n]+", " ", normalise(response)), topics)
     for label in re.finditer(r"([^\W_]+)\s*[:=]", text):
         if stem(label.group(1)) in topics:
             return Echo("label", label.group())
