@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from components.core.errors import ContractError, StorageError
-from components.core.manifest import Manifest, sha256_file
+from components.core.manifest import MANIFEST_NAME, Manifest, sha256_file
 from components.core.progress import Progress
 from components.core.step.model import Published
 from components.core.store import Store
@@ -40,6 +40,8 @@ class Results:
         try:
             record = json.loads(self.store.read_bytes(key))
             folder = join(self.prefix, check_key(record["content"]))
+            if not self.store.exists(join(folder, MANIFEST_NAME)):
+                raise ContractError("the published folder has no manifest", where=self.store.uri(folder))
             manifest = self.store.manifest(folder)
             if record["identity"] != self.identity or manifest.sha256 != record["sha256"]:
                 raise ContractError("result.json and manifest.json differ", where=self.store.uri(folder))

@@ -1,5 +1,6 @@
 """Connecting to S3 with the settings of the environment, within bounded time."""
 
+import logging
 import os
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
@@ -21,6 +22,9 @@ _CONNECT_SECONDS = 3.0
 _CHECK_READ_SECONDS = 6.0
 _READ_SECONDS = 60.0
 _POOL = 16
+
+# It warns of each try; what is left after the last one reaches the user as an error of ours.
+logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
 
 
 @dataclass(frozen=True)
