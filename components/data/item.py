@@ -5,8 +5,8 @@ import hashlib
 import json
 from collections.abc import Sequence
 
+from components.gold.checks import GoldChecks
 from components.judge.verdict import Criterion
-from components.score.checks import GoldChecks
 
 ABILITY = "instruction_following"
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from components.core.errors import ContractError
 from components.data.item import Item
+from components.gold.checks import GoldChecks
 from components.judge.verdict import Criterion
-from components.score.checks import GoldChecks
 
 KEYS = frozenset({"prompt", "question", "criteria", "gold", "template"})
 CRITERION_KEYS = frozenset({"text", "points", "verifier", "tags"})

@@ -12,9 +12,9 @@ from components.data.item import Item, prompt_rows
 from components.data.jsonl import read_jsonl
 from components.data.sentences.source import FOLDER, sentence_items
 from components.data.splitting import check_disjoint, split_items
+from components.gold.checks import GoldChecks
+from components.gold.wordlists import word_list_path
 from components.judge.verdict import Criterion
-from components.score.checks import GoldChecks
-from components.score.wordlists import word_list_path
 
 if TYPE_CHECKING:
     from components.core.spec import Experiment
@@ -49,7 +49,13 @@ def load_items(experiment: "Experiment") -> tuple[list[Item], list[Item]]:
     else:
         train, heldout = (
             sentence_items(
-                FOLDER / templates, FOLDER / subjects, rows, seed=experiment.seed, criteria=criteria, gold=gold
+                FOLDER / templates,
+                FOLDER / subjects,
+                rows,
+                seed=experiment.seed,
+                criteria=criteria,
+                gold=gold,
+                topic=data.topic,
             )
             for templates, subjects, rows in (
                 (data.train_templates, data.train_subjects, data.train_rows),

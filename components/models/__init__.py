@@ -1,1 +1,1 @@
-"""Models that live on this machine: where a model source becomes a Hugging Face folder, and how text is decoded from one."""
+"""Models on this machine: a model source becomes a Hugging Face folder, and text is decoded from one."""

@@ -15,8 +15,8 @@ from verl.experimental.reward_loop.reward_manager.base import RewardManagerBase
 
 from components.core.errors import JudgeError
 from components.core.spec.experiment import Experiment
-from components.judge.endpoint import resolve_endpoint
 from components.judge.build import build_judge
+from components.judge.endpoint import resolve_endpoint
 from components.judge.ledger import Ledger
 from components.judge.verdict import Criterion, Sample
 from components.reward.abstain_guard import AbstainGuard

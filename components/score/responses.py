@@ -9,9 +9,9 @@ from typing import Any
 
 from components.core.contracts import GENERATIONS, PROMPTS, ROLLOUTS, read_table
 from components.core.errors import ContractError
+from components.gold.check import check_gold
+from components.gold.checks import GoldChecks
 from components.judge.verdict import Criterion, Sample
-from components.score.checks import GoldChecks
-from components.score.gold import check_gold
 
 HELDOUT_STEP = -1
 

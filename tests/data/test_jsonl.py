@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from components.core.errors import ContractError
 from components.data.jsonl import read_jsonl
+from components.gold.checks import GoldChecks
 from components.judge.verdict import Criterion
-from components.score.checks import GoldChecks
 
 GOOD = {"prompt": "Write about rain.", "criteria": [{"text": "is polite", "points": 2}]}
 

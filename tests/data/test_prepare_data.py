@@ -10,7 +10,7 @@ from components.core.progress import Progress
 from components.core.spec import Experiment, load_experiment
 from components.core.step import StepContext
 from components.data.step import STEP
-from components.score.checks import GoldChecks
+from components.gold.checks import GoldChecks
 
 SIZES = ("data.train_rows=24", "data.heldout_rows=24")
 

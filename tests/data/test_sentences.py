@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from components.core.errors import ConfigError, ContractError
 from components.data.sentences.source import FOLDER, SLOT, read_lines, sentence_items
+from components.gold.checks import GoldChecks
+from components.gold.text import FUNCTION_WORDS, words
+from components.gold.wordlists import load_word_list
 from components.judge.verdict import Criterion
-from components.score.checks import GoldChecks
-from components.score.text import FUNCTION_WORDS, words
-from components.score.wordlists import load_word_list
 
 CRITERIA = (Criterion("mentions an animal"),)
 FILES = {
@@ -112,3 +112,29 @@ def test_a_wrong_source_file_is_named(tmp_path: Path, templates, subjects, messa
     with pytest.raises(ContractError, match=message) as caught:
         sentence_items(tmp_path / "t.txt", tmp_path / "s.txt", 1, seed=0, criteria=CRITERIA, gold=GoldChecks())
     assert caught.value.where.startswith(str(tmp_path))
+
+
+def topic_items(split: str, topic: str | None):
+    templates = FOLDER / f"{split}_templates_topic.txt"
+    return sentence_items(
+        templates, FILES[split][1], 96, seed=1, criteria=CRITERIA, gold=GoldChecks("animals"), topic=topic
+    )
+
+
+@pytest.mark.parametrize("split", FILES)
+def test_a_topic_is_asked_for_in_every_prompt(split):
+    questions = [item.question for item in topic_items(split, "an animal")]
+    assert all(question.count("an animal") == 1 and "{" not in question for question in questions)
+    assert len(set(questions)) == 96
+
+
+def test_topic_templates_of_the_splits_differ():
+    train, heldout = (set(read_lines(FOLDER / f"{split}_templates_topic.txt")) for split in FILES)
+    assert not train & heldout
+
+
+def test_a_topic_and_templates_that_do_not_go_together_are_refused():
+    with pytest.raises(ConfigError, match=r"data\.topic None"):
+        topic_items("train", None)
+    with pytest.raises(ConfigError, match="do not go together"):
+        sentence_items(*FILES["train"], 8, seed=1, criteria=CRITERIA, gold=GoldChecks("animals"), topic="an animal")

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from components.core.errors import ConfigError
 from components.data.item import Item
 from components.data.splitting import check_disjoint, split_items
+from components.gold.checks import GoldChecks
 from components.judge.verdict import Criterion
-from components.score.checks import GoldChecks
 
 SEEDS = st.integers(0, 2**31 - 1)
 

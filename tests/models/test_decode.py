@@ -51,7 +51,9 @@ def test_log_probs_are_those_of_a_plain_forward_pass(tiny):
     for prompt, result in zip(prompts, decoded, strict=True):
         with torch.inference_mode():
             logits = model(torch.tensor([prompt + result.token_ids])).logits[0].float()
-        expected = logits.log_softmax(-1)[len(prompt) - 1 : -1].gather(-1, torch.tensor(result.token_ids)[:, None])[:, 0]
+        expected = logits.log_softmax(-1)[len(prompt) - 1 : -1].gather(-1, torch.tensor(result.token_ids)[:, None])[
+            :, 0
+        ]
         assert result.log_probs == pytest.approx(expected.tolist(), abs=1e-4)
 
 

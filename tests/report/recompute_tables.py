@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from recompute_texts import keyword_finder
 
 Row = dict[str, Any]
-WORDS_FOLDER = Path(__file__).resolve().parents[2] / "components" / "score" / "words"
+WORDS_FOLDER = Path(__file__).resolve().parents[2] / "components" / "gold" / "words"
 
 
 @dataclasses.dataclass(frozen=True)

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from components.core.contracts import GENERATIONS, ROLLOUTS, SCORES, VERDICTS, read_table, write_table
-from components.score.checks import GoldChecks
-from components.score.gold import check_gold
+from components.gold.check import check_gold
+from components.gold.checks import GoldChecks
 
 SCRIPT = Path(__file__).with_name("recompute.py")
 

@@ -67,7 +67,9 @@ def test_committed_rows_survive_kill_nine(tmp_path: Path):
         "log = RolloutLog(Path(sys.argv[1])); log.start_attempt(0);"
         "[log.append(row(1, 1, index=i)) for i in range(20)]; os.kill(os.getpid(), signal.SIGKILL)"
     )
-    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "l.sqlite"), str(Path(__file__).parent)], check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "l.sqlite"), str(Path(__file__).parent)], check=False
+    )
     assert done.returncode == -9
     assert len(RolloutLog(tmp_path / "l.sqlite").rows()) == 20
 

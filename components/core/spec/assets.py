@@ -13,7 +13,7 @@ from components.core.spec.reward import RewardPrompts, RewardSpec
 from components.core.spec.secrets import shown
 
 _COMPONENTS = Path(__file__).resolve().parents[2]
-_WORDS = _COMPONENTS / "score" / "words"
+_WORDS = _COMPONENTS / "gold" / "words"
 _TEMPLATES = _COMPONENTS / "judge" / "protocols" / "templates"
 _SENTENCES = _COMPONENTS / "data" / "sentences"
 _SENTENCE_FILES = ("train_templates", "heldout_templates", "train_subjects", "heldout_subjects")

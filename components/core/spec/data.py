@@ -31,7 +31,7 @@ class GoldSpec(Spec):
     """Rule checks behind the judge's back: what the response truly does."""
 
     word_list: FileName | None = None
-    """Name of a list in components/score/words, without .txt; a gold response has one of its words. Null, for kind
+    """Name of a list in components/gold/words, without .txt; a gold response has one of its words. Null, for kind
     jsonl alone, asks for none. Unit: none. Default: null."""
     min_words: Annotated[int, Field(ge=0)] = 4
     """Shortest gold response. Unit: words. Default: 4."""
@@ -70,6 +70,9 @@ class DataSpec(Spec):
     """The rubric of every row; with kind jsonl it may be empty when the rows bring theirs. Unit: none. Default: []."""
     gold: GoldSpec
     """The checks that the judge never sees. Unit: none. Required."""
+    topic: Text | None = None
+    """What the prompts themselves ask for, in templates that have a {topic}, such as "an animal". Null: the prompts do
+    not ask, and the policy learns of the criteria only through the reward. Unit: none. Default: null."""
     train_templates: FileName = "train_templates.txt"
     """Templates of the training prompts, one a line. Unit: none. Default: "train_templates.txt"."""
     heldout_templates: FileName = "heldout_templates.txt"
@@ -91,7 +94,7 @@ class DataSpec(Spec):
                 yield Conflict(
                     "gold.word_list",
                     "null: nothing would check what the judge says",
-                    "name a list in components/score/words",
+                    "name a list in components/gold/words",
                 )
             if not self.criteria:
                 yield Conflict("criteria", "there is nothing to judge", "give at least one criterion with a text")

@@ -5,11 +5,12 @@ from pathlib import Path
 from components.core.errors import ConfigError, ContractError
 from components.data.item import Item
 from components.data.splitting import rank
+from components.gold.checks import GoldChecks
 from components.judge.verdict import Criterion
-from components.score.checks import GoldChecks
 
 FOLDER = Path(__file__).parent
 SLOT = "{subject}"
+TOPIC = "{topic}"
 
 
 def read_lines(path: Path) -> list[str]:
@@ -39,6 +40,7 @@ def sentence_items(
     seed: int,
     criteria: tuple[Criterion, ...],
     gold: GoldChecks,
+    topic: str | None = None,
 ) -> list[Item]:
     """The first ``rows`` requests of one split, templates and subjects used about equally often.
 
@@ -49,15 +51,22 @@ def sentence_items(
         seed: decides which subject meets which template first, and the order.
         criteria: put on every item.
         gold: put on every item.
+        topic: stands for ``{topic}`` in the templates that have it.
 
     Raises:
-        ConfigError: the files give fewer than ``rows`` distinct requests.
+        ConfigError: the files give fewer than ``rows`` distinct requests, or topic and templates do not go together.
         ContractError: a file is missing, repeats a line, or a template does not name its subject once.
     """
     templates, subjects = read_lines(templates_file), read_lines(subjects_file)
     for template in templates:
         if template.count(SLOT) != 1:
             raise ContractError(f"template {template!r} must hold {SLOT} exactly once", where=str(templates_file))
+        if template.count(TOPIC) != (0 if topic is None else 1):
+            raise ConfigError(
+                f"template {template!r} and data.topic {topic!r} do not go together",
+                where=templates_file.name,
+                remedy=f"templates hold {TOPIC} once where data.topic is given, and never where it is null",
+            )
     if rows > len(templates) * len(subjects):
         raise ConfigError(
             f"{rows} rows are asked for, and {len(templates)} templates with {len(subjects)} subjects give "
@@ -75,6 +84,10 @@ def sentence_items(
         for template, start in zip(templates, starts, strict=True)
     ]
     return [
-        Item(question=template.replace(SLOT, subject), template=template, criteria=criteria, gold=gold)
+        Item(question=_fill(template, subject, topic), template=template, criteria=criteria, gold=gold)
         for template, subject in pairs[:rows]
     ]
+
+
+def _fill(template: str, subject: str, topic: str | None) -> str:
+    return template.replace(SLOT, subject).replace(TOPIC, topic or "")

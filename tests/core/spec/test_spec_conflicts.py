@@ -51,7 +51,7 @@ CASES = [
     ("data.heldout_templates", "also train_templates", ["data.heldout_templates=train_templates.txt"]),
     ("data.heldout_subjects", "also train_subjects", ["data.heldout_subjects=subjects_train.txt"]),
     ("data.path", "path is null", ["data.kind=jsonl"]),
-    ("evaluation.samples", "all the same", ["evaluation.samples=2"]),
+    ("evaluation.samples", "all the same", ["evaluation.samples=2", "evaluation.temperature=0.0"]),
     ("cluster.gpus", "accelerator cpu uses none of 2 GPUs", ["cluster.gpus=2"]),
     ("cluster.gpus", "needs at least one", ["cluster.accelerator=gpu"]),
     ("cluster.tensor_parallel", "a CPU run has one copy", ["cluster.tensor_parallel=2"]),

@@ -13,8 +13,8 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 
-from components.score.stock import stock
-from components.score.text import FUNCTION_WORDS, normalise, sentences, stem, words
+from components.gold.stock import stock
+from components.gold.text import FUNCTION_WORDS, normalise, sentences, stem, words
 
 OVERLAP = 0.6
 """Share of the criterion's content words from which on a sentence repeats it."""

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.core.errors import ConfigError
-from components.score.checks import GoldChecks
-from components.score.gold import check_gold
+from components.gold.check import check_gold
+from components.gold.checks import GoldChecks
 
 ITEMS = [json.loads(line) for line in Path(__file__).with_name("gold_items.jsonl").read_text().splitlines()]
 ANIMALS = GoldChecks("animals", min_words=4, max_words=40)

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.score.shape import shape_faults
-from components.score.wordlists import load_word_list
+from components.gold.shape import shape_faults
+from components.gold.wordlists import load_word_list
 
 ANIMALS = load_word_list("animals")
 

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.core.errors import ContractError
-from components.score.ifeval import CHECKS, check_arguments, follows, loose_variants
+from components.gold.ifeval import CHECKS, check_arguments, follows, loose_variants
 
 WORDS = "length_constraints:number_words"
 

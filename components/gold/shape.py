@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from components.score.stock import stock
-from components.score.text import FUNCTION_WORDS, normalise, words
-from components.score.wordlists import Hit
+from components.gold.stock import stock
+from components.gold.text import FUNCTION_WORDS, normalise, words
+from components.gold.wordlists import Hit
 
 WINDOW = 24
 """Words over which repetition is looked for: in a longer text words come back by nature."""

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from components.core.errors import ConfigError, ContractError
-from components.score.stock import stock
-from components.score.text import FUNCTION_WORDS, normalise, words
+from components.gold.stock import stock
+from components.gold.text import FUNCTION_WORDS, normalise, words
 
 FOLDER = Path(__file__).parent / "words"
 
@@ -85,7 +85,7 @@ def word_list_path(name: str) -> Path:
         raise ConfigError(
             f"there is no word list {name!r}",
             where="data.gold.word_list",
-            remedy=f"one of: {', '.join(known)}; or add {name}.txt to components/score/words",
+            remedy=f"one of: {', '.join(known)}; or add {name}.txt to components/gold/words",
         )
     return FOLDER / f"{name}.txt"
 

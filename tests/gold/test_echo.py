@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.score.echo import find_echo
-from components.score.text import stem
+from components.gold.echo import find_echo
+from components.gold.text import stem
 
 QUESTION = "Say one thing about the harbour."
 

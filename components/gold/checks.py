@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from components.core.errors import ContractError
-from components.score.ifeval import check_arguments
+from components.gold.ifeval import check_arguments
 
 REMEDY = (
     'gold is an object such as {"word_list": "animals", "min_words": 5, "max_words": 40, "echo": true, '
@@ -22,7 +22,7 @@ class GoldChecks:
         min_words: fewest words a response may have.
         max_words: most words a response may have.
         echo: whether a response that parrots the criterion is no success.
-        constraints: (id, arguments) pairs of ``components.score.ifeval``; all must be followed strictly.
+        constraints: (id, arguments) pairs of ``components.gold.ifeval``; all must be followed strictly.
     """
 
     word_list: str | None = None

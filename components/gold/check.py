@@ -3,12 +3,12 @@
 import dataclasses
 from collections.abc import Sequence
 
-from components.score.checks import GoldChecks
-from components.score.echo import Echo, find_echo
-from components.score.ifeval import follows
-from components.score.shape import shape_faults
-from components.score.text import words
-from components.score.wordlists import load_word_list
+from components.gold.checks import GoldChecks
+from components.gold.echo import Echo, find_echo
+from components.gold.ifeval import follows
+from components.gold.shape import shape_faults
+from components.gold.text import words
+from components.gold.wordlists import load_word_list
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.core.errors import ConfigError, ContractError
-from components.score.text import words
-from components.score.wordlists import load_word_list, parse_word_list, word_list_path
+from components.gold.text import words
+from components.gold.wordlists import load_word_list, parse_word_list, word_list_path
 
 ANIMALS = load_word_list("animals")
 

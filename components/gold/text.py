@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-from components.score.stock import stock
+from components.gold.stock import stock
 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 _SENTENCE_END = re.compile(r"[.!?]+[\"')\]]*(?=\s|$)|\n+")

@@ -1,0 +1,1 @@
+"""Gold: what a response truly does, by rules that the judge never sees."""
