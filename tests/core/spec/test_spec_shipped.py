@@ -54,9 +54,9 @@ def test_every_dataset_loads(data: str) -> None:
 def test_quickstart_is_the_documented_run() -> None:
     experiment = load_experiment("quickstart")
     training = experiment.training
-    assert (training.steps, training.prompts_per_step, training.rollouts_per_prompt) == (20, 4, 4)
+    assert (training.steps, training.prompts_per_step, training.rollouts_per_prompt) == (15, 4, 4)
     assert (training.max_prompt_tokens, training.max_response_tokens) == (48, 24)
-    assert (training.learning_rate, training.temperature, training.kl_coefficient) == (1.5e-5, 1.0, 0.0)
+    assert (training.learning_rate, training.temperature, training.kl_coefficient) == (3e-5, 0.8, 0.0)
     assert training.checkpoint_every == 5
     assert experiment.policy.parameters == 134_515_008
     assert experiment.policy.dtype == "float32"
