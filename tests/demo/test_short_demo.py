@@ -69,4 +69,6 @@ def test_the_report_calls_the_judge_weak_and_the_same_model(report: Path):
 
 def test_the_summary_counts_every_prompt(report: Path):
     summary = json.loads((report.parent / "summary.json").read_text())
-    assert str(HELDOUT) in json.dumps(summary)
+    assert summary["heldout"]["prompts"] == HELDOUT
+    assert summary["heldout"]["measures"]["gold"]["n"] == HELDOUT
+    assert summary["training"]["rollouts"] == STEPS * 16

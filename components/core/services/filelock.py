@@ -12,6 +12,7 @@ from pathlib import Path
 
 from components.core.errors import ServiceError
 from components.core.services.process import ProcessId
+from components.core.store.disk import translated
 
 _POLL = 0.1
 
@@ -21,8 +22,9 @@ class FileLock:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._stream = path.open("a+b")
+        with translated(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._stream = path.open("a+b")
 
     def acquire(self) -> bool:
         """Take the lock and sign it; False when another process has it."""
@@ -36,9 +38,10 @@ class FileLock:
             "since": datetime.now(UTC).isoformat(timespec="seconds"),
             "command": " ".join(sys.argv)[:200],
         }
-        self._stream.truncate(0)
-        self._stream.write(json.dumps(record).encode())
-        self._stream.flush()
+        with translated(self.path):
+            self._stream.truncate(0)
+            self._stream.write(json.dumps(record).encode())
+            self._stream.flush()
         return True
 
     def holder(self) -> str:

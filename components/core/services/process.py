@@ -131,10 +131,11 @@ def kill_all(processes: Iterable[ProcessId]) -> None:
             continue
 
 
-def kill_descendants(rounds: int = 5) -> None:
-    """Kill every process that descends from this one, and what they start meanwhile, but not this one."""
+def kill_descendants(spare: Iterable[ProcessId] = (), rounds: int = 5) -> None:
+    """Kill every process that descends from this one, and what they start meanwhile, but not this one or ``spare``."""
+    spared = set(spare)
     for _ in range(rounds):
-        found = descendants(ProcessId.current())
+        found = [process for process in descendants(ProcessId.current()) if process not in spared]
         if not found:
             return
         kill_all(found)

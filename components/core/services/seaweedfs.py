@@ -10,6 +10,7 @@ from pathlib import Path
 
 from components.core.errors import ServiceError, StorageError
 from components.core.progress import Progress
+from components.core.services.health import is_healthy
 from components.core.services.manager import ServiceManager
 from components.core.services.spec import ServiceSpec
 from components.core.services.state import s3_folder
@@ -74,6 +75,8 @@ def start(
     def healthy(url: str) -> bool:
         from components.core.store.s3_client import S3Settings, check_bucket
 
+        if not is_healthy(url, "/healthz"):
+            return False
         try:
             check_bucket(S3Settings(url, access, secret), bucket)
         except StorageError:

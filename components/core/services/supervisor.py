@@ -10,7 +10,13 @@ from types import FrameType
 from components.core.errors import ServiceError
 from components.core.services.filelock import FileLock
 from components.core.services.manager import ServiceManager
-from components.core.services.process import SUPERVISOR_VARIABLE, ProcessId, adopt_orphans, kill_descendants
+from components.core.services.process import (
+    SUPERVISOR_VARIABLE,
+    ProcessId,
+    adopt_orphans,
+    descendants,
+    kill_descendants,
+)
 from components.core.services.state import STATE_VARIABLE
 
 LOCK_NAME = "lock"
@@ -37,6 +43,7 @@ def supervise(state: Path) -> Iterator[ServiceManager]:
             remedy=f"wait for it, end it, or set {STATE_VARIABLE} to another folder",
         )
     me = ProcessId.current()
+    not_ours = descendants(me)
     manager = ServiceManager(state, me)
     before = {name: os.environ.get(name) for name in (SUPERVISOR_VARIABLE, STATE_VARIABLE)}
     handlers = {number: signal.signal(number, _exit) for number in (signal.SIGTERM, signal.SIGHUP)}
@@ -47,7 +54,7 @@ def supervise(state: Path) -> Iterator[ServiceManager]:
         yield manager
     finally:
         manager.end_all()
-        kill_descendants()
+        kill_descendants(spare=not_ours)
         for name, value in before.items():
             if value is None:
                 os.environ.pop(name, None)

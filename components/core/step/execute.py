@@ -4,6 +4,7 @@ import json
 import shutil
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -57,7 +58,8 @@ def perform(step: Step, experiment: "Experiment", store_url: str, inputs: Mappin
     except BaseException as error:
         spent = time.monotonic() - began
         text = str(error).split("\n")[0] or type(error).__name__
-        runlog.append(state, runlog.StepLine(step.name, "failed", execution.identity, spent, error=text))
+        with suppress(OSError):
+            runlog.append(state, runlog.StepLine(step.name, "failed", execution.identity, spent, error=text))
         raise
     spent = time.monotonic() - began
     runlog.append(

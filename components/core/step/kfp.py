@@ -7,11 +7,16 @@ from typing import Protocol
 
 from components.core.errors import GavelError
 from components.core.manifest import Scalar
+from components.core.progress import size_text
+from components.core.services.state import state_folder
 from components.core.step.execute import execute
 from components.core.step.model import Published, Step
+from components.core.store.disk import free_bytes
 from components.core.store.keys import join_url
 
 _FOLDER = "folder"
+_LITTLE = 200_000_000
+"""Free bytes below which a full disk is the likely cause of any failure."""
 
 
 class Artifact(Protocol):
@@ -51,12 +56,19 @@ def kfp_step(
         raise SystemExit(1) from None
     except Exception as error:  # noqa: BLE001  the one process boundary
         traceback.print_exc()
-        sys.stderr.write(f"step {step.name} failed: {type(error).__name__}: {error}\n")
+        sys.stderr.write(f"step {step.name} failed: {type(error).__name__}: {error}\n{_disk_hint()}")
         raise SystemExit(1) from None
     if output is not None:
         output.uri = join_url(published.uri, file)
         output.metadata.update(artifact_metadata(step.name, published))
     return published
+
+
+def _disk_hint() -> str:
+    """What many libraries do not say of a full disk."""
+    state = state_folder()
+    free = free_bytes(state)
+    return "" if free > _LITTLE else f"only {size_text(free)} are free on the disk of {state}: that may be the cause\n"
 
 
 def artifact_metadata(step: str, published: Published) -> dict[str, Scalar]:

@@ -78,6 +78,10 @@ class Store(ABC):
         """A pyarrow file system and the store's path in it, to read parts of parquet files in place."""
 
     @abstractmethod
+    def _require(self, size: int) -> None:
+        """Refuse what is known not to fit: ``size`` bytes are about to be written."""
+
+    @abstractmethod
     def _holds(self, key: str, entry: FileEntry) -> bool:
         """Whether the object has the entry's size and hash."""
 
@@ -107,6 +111,7 @@ class Store(ABC):
         prefix = check_key(prefix, folder=True)
         self._withdraw(prefix, manifest)
         present = {entry.key: entry.size for entry in self.list(prefix)}
+        self._require(sum(e.size for e in manifest.files if present.get(join(prefix, e.path)) != e.size))
 
         def held(entry: FileEntry) -> bool:
             key = join(prefix, check_key(entry.path))

@@ -10,8 +10,8 @@ from components.core.manifest import MANIFEST_NAME, FileEntry
 from components.core.progress import Progress
 from components.core.store.base import Entry, Store
 from components.core.store.disk import TEMPORARY, atomic, require_space, translated
-from components.core.store.keys import check_key, join, split_file_url
-from components.core.store.transfer import Transfer, corrupt, matches, outgoing_manifest
+from components.core.store.keys import check_key, split_file_url
+from components.core.store.transfer import corrupt, matches
 
 _BLOCK = 4 << 20
 
@@ -57,14 +57,6 @@ class FileStore(Store):
             else:
                 path.unlink(missing_ok=True)
 
-    def upload(self, folder: Path, prefix: str, progress: Progress | None = None) -> Transfer:
-        """As for every store; what is lacking on the disk is said before anything is written."""
-        files = outgoing_manifest(folder).files
-        present = {entry.key: entry.size for entry in self.list(prefix)}
-        lacking = [entry.size for entry in files if present.get(join(prefix, entry.path)) != entry.size]
-        require_space(self.root, sum(lacking))
-        return super().upload(folder, prefix, progress)
-
     def arrow(self) -> tuple[pyarrow.fs.FileSystem, str]:
         return pyarrow.fs.LocalFileSystem(), str(self.root)
 
@@ -73,6 +65,9 @@ class FileStore(Store):
 
     def _path(self, key: str) -> Path:
         return self.root / check_key(key)
+
+    def _require(self, size: int) -> None:
+        require_space(self.root, size)
 
     def _holds(self, key: str, entry: FileEntry) -> bool:
         with translated(self._path(key)):

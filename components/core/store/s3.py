@@ -15,7 +15,7 @@ from components.core.manifest import MANIFEST_NAME, FileEntry
 from components.core.progress import Progress
 from components.core.services.state import s3_folder, state_folder
 from components.core.store.base import Entry, Store
-from components.core.store.disk import translated
+from components.core.store.disk import require_space, translated
 from components.core.store.keys import check_key, join, split_s3_url
 from components.core.store.parts import Part, PartialFile
 from components.core.store.s3_client import S3Settings, check_bucket
@@ -34,7 +34,7 @@ class S3Store(Store):
         self.bucket, self.prefix = split_s3_url(url)
         self.url = f"s3://{join(self.bucket, self.prefix)}"
         self.settings = settings or S3Settings.from_environment()
-        check_bucket(self.settings, self.bucket, create=create_bucket)
+        check_bucket(self.settings, self.bucket, self.prefix, create=create_bucket)
         self._client = self.settings.client()
         data = s3_folder(state_folder()) / "data"
         self._disk = data if self.settings.loopback and data.is_dir() else None
@@ -80,6 +80,7 @@ class S3Store(Store):
         files = pyarrow.fs.S3FileSystem(
             access_key=self.settings.access_key,
             secret_key=self.settings.secret_key,
+            session_token=self.settings.session_token,
             endpoint_override=self.settings.host,
             scheme="https" if self.settings.secure else "http",
             region=self.settings.region,
@@ -92,11 +93,17 @@ class S3Store(Store):
         with s3_errors(self._place(key)):
             self._client.remove_object(self.bucket, self._name(key))
 
+    def _require(self, size: int) -> None:
+        if self._disk:
+            require_space(self._disk, size)
+
     def _holds(self, key: str, entry: FileEntry) -> bool:
         return self._stat(key) == (entry.size, entry.sha256)
 
     def _send(self, source: Path, entry: FileEntry, key: str, progress: Progress) -> None:
         part_size = max(PART_SIZE, -(-entry.size // _MOST_PARTS >> 20) << 20)
+        if self._disk and entry.size > part_size:
+            self._forget_parts(key)
         with translated(source), source.open("rb") as stream, s3_errors(self._place(key, entry.size)):
             reader = _HashingReader(stream)
             self._client.put_object(
@@ -112,6 +119,14 @@ class S3Store(Store):
         if reader.digest.hexdigest() != entry.sha256:
             self._remove(key)
             raise corrupt(str(source), entry, reader.digest.hexdigest())
+
+    def _forget_parts(self, key: str) -> None:
+        """Drop what killed uploads of this object left in the embedded server, where nobody else writes it now."""
+        with s3_errors(self._place(key)):
+            found = self._client._list_multipart_uploads(self.bucket, prefix=self._name(key))
+            for upload in found.uploads:
+                if upload.object_name == self._name(key):
+                    self._client._abort_multipart_upload(self.bucket, upload.object_name, upload.upload_id)
 
     def _fetch(self, key: str, entry: FileEntry, target: Path, progress: Progress) -> None:
         partial = PartialFile(target, entry, PART_SIZE)

@@ -17,6 +17,7 @@ ENDPOINT_VARIABLE = "GAVEL_S3_ENDPOINT"
 ACCESS_VARIABLE = "AWS_ACCESS_KEY_ID"
 SECRET_VARIABLE = "AWS_SECRET_ACCESS_KEY"
 REGION_VARIABLE = "AWS_REGION"
+TOKEN_VARIABLE = "AWS_SESSION_TOKEN"
 _DEFAULT_REGION = "us-east-1"
 _CONNECT_SECONDS = 3.0
 _CHECK_READ_SECONDS = 6.0
@@ -35,10 +36,12 @@ class S3Settings:
     access_key: str
     secret_key: str = field(repr=False)
     region: str = _DEFAULT_REGION
+    session_token: str | None = field(default=None, repr=False)
+    """For temporary credentials."""
 
     @classmethod
     def from_environment(cls) -> "S3Settings":
-        """From GAVEL_S3_ENDPOINT, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION.
+        """From GAVEL_S3_ENDPOINT, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN and AWS_REGION.
 
         Raises:
             StorageError: one is missing, or the endpoint is no URL.
@@ -54,10 +57,17 @@ class S3Settings:
             os.environ[ACCESS_VARIABLE],
             os.environ[SECRET_VARIABLE],
             os.environ.get(REGION_VARIABLE) or _DEFAULT_REGION,
+            os.environ.get(TOKEN_VARIABLE) or None,
         )
 
     def __post_init__(self) -> None:
         parts = urlsplit(self.endpoint)
+        if parts.username or parts.password:
+            raise StorageError(
+                "the endpoint of an S3 server must not hold credentials",
+                where=ENDPOINT_VARIABLE,
+                remedy=f"put them into {ACCESS_VARIABLE} and {SECRET_VARIABLE}",
+            )
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.path or parts.query:
             raise StorageError(
                 f"not an endpoint of an S3 server: {self.endpoint}",
@@ -97,14 +107,15 @@ class S3Settings:
             self.host,
             access_key=self.access_key,
             secret_key=self.secret_key,
+            session_token=self.session_token,
             secure=self.secure,
             region=self.region,
             http_client=pool,
         )
 
 
-def check_bucket(settings: S3Settings, bucket: str, *, create: bool = False) -> None:
-    """See that the bucket can be listed with these credentials; make it if asked to.
+def check_bucket(settings: S3Settings, bucket: str, prefix: str = "", *, create: bool = False) -> None:
+    """See that the bucket's folder ``prefix`` can be listed with these credentials; make the bucket if asked to.
 
     Listing is asked for, and not HEAD, because only an answer with a body tells a wrong key from a wrong secret.
 
@@ -114,7 +125,7 @@ def check_bucket(settings: S3Settings, bucket: str, *, create: bool = False) -> 
     client = settings.client(read_seconds=_CHECK_READ_SECONDS, retries=1)
     with s3_errors(Place(settings.endpoint, f"s3://{bucket}")):
         try:
-            next(iter(client.list_objects(bucket, prefix="", recursive=False)), None)
+            next(iter(client.list_objects(bucket, prefix=f"{prefix}/" if prefix else "", recursive=False)), None)
         except S3Error as error:
             if error.code != "NoSuchBucket" or not create:
                 raise

@@ -195,3 +195,9 @@ def test_missing_settings_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
     with pytest.raises(StorageError, match="GAVEL_S3_ENDPOINT and AWS_SECRET_ACCESS_KEY"):
         Store.open("s3://bucket")
+
+
+def test_endpoint_with_credentials_is_refused_without_printing_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    error = failure(monkeypatch, "http://user:hidden@127.0.0.1:9000")
+    assert "must not hold credentials" in error.what
+    assert "hidden" not in str(error)

@@ -249,3 +249,16 @@ def test_source_that_changes_under_the_upload(store: Store, folder: Path) -> Non
 def test_secret_is_in_no_text(s3: str) -> None:
     settings = S3Settings.from_environment()
     assert settings.secret_key not in repr(settings)
+
+
+def test_parts_of_a_killed_upload_are_dropped_by_the_next(store: S3Store, folder: Path, tmp_path: Path) -> None:
+    store._disk = tmp_path
+    name = f"{store.prefix}/x/sub/big.bin"
+    client = store.settings.client()
+    upload = client._create_multipart_upload(store.bucket, name, {})
+    client._upload_part(store.bucket, name, b"x" * PART, {}, upload, 1)
+    other = client._create_multipart_upload(store.bucket, name + "2", {})
+    store.upload(folder, "x")
+    left = client._list_multipart_uploads(store.bucket, prefix=name).uploads
+    assert [entry.upload_id for entry in left] == [other]
+    client._abort_multipart_upload(store.bucket, name + "2", other)
