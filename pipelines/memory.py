@@ -5,7 +5,7 @@ from types import TracebackType
 
 import psutil
 
-_SECONDS = 3.0
+_SECONDS = 10.0
 
 
 class PeakMemory:
