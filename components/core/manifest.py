@@ -79,8 +79,16 @@ class Manifest(_Frozen):
         return content_sha256(self.files)
 
     def to_bytes(self) -> bytes:
-        """As indented JSON with sorted keys."""
-        return (json.dumps(self.model_dump(mode="json"), indent=1, sort_keys=True) + "\n").encode()
+        """As indented JSON with sorted keys.
+
+        Raises:
+            ContractError: a number is infinite or NaN, which JSON has no word for.
+        """
+        try:
+            text = json.dumps(self.model_dump(), indent=1, sort_keys=True, allow_nan=False)
+        except ValueError as error:
+            raise ContractError(f"not to be written as JSON: {error}", where=f"manifest of {self.step}") from error
+        return (text + "\n").encode()
 
     @staticmethod
     def from_bytes(data: bytes, where: str) -> "Manifest":

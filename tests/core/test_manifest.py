@@ -15,7 +15,9 @@ HASH = "0" * 64
 names = st.from_regex(r"[a-zA-Z0-9 _é\-]{1,12}(/[a-zA-Z0-9 _é\-]{1,12}){0,2}", fullmatch=True)
 hashes = st.binary(min_size=32, max_size=32).map(bytes.hex)
 entries = st.builds(FileEntry, path=names, size=st.integers(0, 2**60), sha256=hashes)
-scalars = st.one_of(st.none(), st.booleans(), st.integers(-(2**53), 2**53), st.floats(allow_nan=False), st.text())
+scalars = st.one_of(
+    st.none(), st.booleans(), st.integers(-(2**53), 2**53), st.floats(allow_nan=False, allow_infinity=False), st.text()
+)
 manifests = st.builds(
     Manifest,
     files=st.lists(entries, max_size=5).map(tuple),
@@ -115,3 +117,9 @@ def test_damaged_manifest_names_where(data: bytes) -> None:
 def test_missing_manifest(tmp_path: Path) -> None:
     with pytest.raises(ContractError, match="no manifest"):
         Manifest.read(tmp_path)
+
+
+@pytest.mark.parametrize("number", [float("inf"), float("nan")])
+def test_number_without_a_word_in_json_is_refused_not_turned_into_null(number: float) -> None:
+    with pytest.raises(ContractError, match="not to be written"):
+        Manifest(files=(), metadata={"loss": number}).to_bytes()
