@@ -84,8 +84,9 @@ def start_store(experiment: Experiment, state: Path, manager: ServiceManager | N
     if store.kind == "s3":
         os.environ["GAVEL_S3_ENDPOINT"] = str(store.endpoint)
         return store.url or f"s3://{store.bucket}"
-    os.environ.update(seaweedfs.start(state, manager=manager))
-    return f"s3://{seaweedfs.BUCKET}"
+    bucket = store.bucket or seaweedfs.BUCKET
+    os.environ.update(seaweedfs.start(state, bucket=bucket, manager=manager))
+    return f"s3://{bucket}"
 
 
 def _run_pipeline(experiment: Experiment, store: str, root: Path) -> None:

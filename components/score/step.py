@@ -124,4 +124,11 @@ def _listed(reasons: Counter[str]) -> str:
     return ", ".join(f"{reason} {count}" for reason, count in reasons.most_common()) or "none given"
 
 
-STEP = Step(name="score", module="components.score.step", depends=depends, run=run)
+STEP = Step(
+    name="score",
+    module="components.score.step",
+    depends=depends,
+    run=run,
+    # The embedded judge runs in a process of its own; another arithmetic there gives other scores.
+    extra_modules=("components.judge.server.app",),
+)

@@ -178,6 +178,8 @@ STEP = Step(
         "components.engine.callback",
         "components.engine.sampler",
         "components.reward.verl_manager",
+        # The embedded judge runs in a process of its own; another arithmetic there gives other rewards.
+        "components.judge.server.app",
         "components.reward.verl_advantage",
     ),
 )

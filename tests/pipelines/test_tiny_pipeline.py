@@ -34,7 +34,13 @@ class Runner:
     def start(self, *overrides: str) -> subprocess.Popen[str]:
         command = [sys.executable, "-m", "pipelines", "run", "tiny", *SMALL, *overrides]
         return subprocess.Popen(
-            command, cwd=ROOT, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            command,
+            cwd=ROOT,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
         )
 
     def run(self, *overrides: str) -> tuple[dict[str, str], str]:
@@ -157,7 +163,8 @@ def test_killed_while_training_the_same_command_resumes(runner: Runner, first: s
     for line in child.stdout:
         if re.search(r"\[train-grpo\] step [12]/4", line):
             break
-    os.kill(child.pid, signal.SIGKILL)
+    # The supervisor and the step die at once, so that neither can end the trainer.
+    os.killpg(child.pid, signal.SIGKILL)
     child.wait()
     deadline = time.time() + 30
     while runner.processes() and time.time() < deadline:

@@ -110,7 +110,7 @@ class RolloutServer:
     start_profile = stop_profile = resume_generation = abort_all_requests = nothing
 
 
-class Replica(RolloutReplica):  # type: ignore[misc]
+class Replica(RolloutReplica):
     """One rollout server of a run."""
 
     async def launch_servers(self) -> None:
@@ -126,7 +126,7 @@ class Replica(RolloutReplica):  # type: ignore[misc]
         self._server_address = f"{NAME}-{self.replica_rank}"
 
 
-class ServerAdapter(BaseRollout):  # type: ignore[misc]
+class ServerAdapter(BaseRollout):
     """The trainer worker's end: writes its weights where the server reads them."""
 
     def __init__(self, config: Any, model_config: Any, device_mesh: Any, replica_rank: int = -1) -> None:
