@@ -67,5 +67,6 @@ STEP = Step(
     module="components.report.step",
     depends=depends,
     run=run,
+    needs={"training": ("*.parquet",)},
     packages=("jinja2", "matplotlib", "numpy", "pyarrow"),
 )

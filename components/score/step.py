@@ -131,4 +131,5 @@ STEP = Step(
     run=run,
     # The embedded judge runs in a process of its own; another arithmetic there gives other scores.
     extra_modules=("components.judge.server.app",),
+    needs={"training": ("*.parquet",)},
 )

@@ -126,7 +126,10 @@ class _Execution:
         return published
 
     def _work(self, sources: Mapping[str, Source]) -> tuple[dict[str, Scalar], float]:
-        inputs = {name: source.fetch(self._beside("in") / name, self.progress) for name, source in sources.items()}
+        inputs = {
+            name: source.fetch(self._beside("in") / name, self.progress, self.step.needs.get(name, ("*",)))
+            for name, source in sources.items()
+        }
         out = self._beside("out")
         shutil.rmtree(out, ignore_errors=True)
         out.mkdir(parents=True)

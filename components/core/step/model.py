@@ -51,6 +51,9 @@ class Step:
     """Third-party packages whose version changes the result."""
     extra_modules: tuple[str, ...] = ()
     """First-party modules that are loaded by name, which the walk over imports cannot see."""
+    needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """For an input of which only some files are read: shell patterns of their paths. Others are not fetched; the
+    identity still depends on the whole input."""
     durable: bool = True
     """False for a step that acts on the world (deploy, probe, tear-down): it always runs and publishes nothing."""
     keep_work: bool = False

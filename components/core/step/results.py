@@ -1,8 +1,9 @@
 """Where results lie in the store, and when one may be used again."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from components.core.errors import ContractError, StorageError
@@ -79,17 +80,21 @@ class Source:
         """Where it lies."""
         return self.store.uri(self.key)
 
-    def fetch(self, folder: Path, progress: Progress) -> Path:
+    def fetch(self, folder: Path, progress: Progress, patterns: Sequence[str] = ("*",)) -> Path:
         """A local folder with the verified content: ``folder``, or the published one itself if it lies on this machine.
+
+        Only files that match one of ``patterns`` are fetched and verified.
 
         Raises:
             StorageError: a file is missing or corrupted; it is named.
         """
         local = self.store.local_path(self.key)
         if local is None:
-            self.store.download(self.key, folder, progress)
+            self.store.download(self.key, folder, progress, patterns)
             return folder
         for entry in self.manifest.files:
+            if not any(fnmatchcase(entry.path, pattern) for pattern in patterns):
+                continue
             path = local / entry.path
             if not path.is_file():
                 raise StorageError("a published file is missing", where=str(path))

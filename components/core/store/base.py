@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase as fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -124,19 +125,23 @@ class Store(ABC):
         self.write_bytes(join(prefix, MANIFEST_NAME), manifest.to_bytes())
         return transfer
 
-    def download(self, prefix: str, folder: Path, progress: Progress | None = None) -> Transfer:
+    def download(
+        self, prefix: str, folder: Path, progress: Progress | None = None, patterns: Sequence[str] = ("*",)
+    ) -> Transfer:
         """Fetch a published folder, in parallel, and verify each file against the manifest.
 
-        What ``folder`` already holds with the right hash is kept, and an interrupted download goes on.
+        What ``folder`` already holds with the right hash is kept, and an interrupted download goes on. ``patterns`` are
+        shell patterns of the paths to fetch; ``*`` goes across slashes.
         """
         manifest = self.manifest(prefix)
-        kept = {entry for entry in manifest.files if matches(folder / check_key(entry.path), entry)}
-        require_space(folder, total_size(manifest.files) - total_size(kept))
+        files = [entry for entry in manifest.files if any(fnmatch(entry.path, pattern) for pattern in patterns)]
+        kept = {entry for entry in files if matches(folder / check_key(entry.path), entry)}
+        require_space(folder, total_size(files) - total_size(kept))
 
         def carry(entry: FileEntry, meter: Progress) -> None:
             self._fetch(join(prefix, entry.path), entry, folder / entry.path, meter)
 
-        transfer = move(manifest.files, kept.__contains__, carry, progress, "fetching")
+        transfer = move(files, kept.__contains__, carry, progress, "fetching")
         with atomic(folder / MANIFEST_NAME, 0) as stream:
             stream.write(manifest.to_bytes())
         return transfer

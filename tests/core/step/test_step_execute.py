@@ -298,3 +298,24 @@ def test_over_s3(experiment: Experiment, state: Path, s3: str) -> None:
     with pytest.raises(StorageError, match=r"corrupted file value\.txt"):
         execute(changed, experiment.to_json(), s3, {"data": produced.uri})
     assert calls(state, "consume") == 0
+
+
+def test_only_the_files_that_a_step_needs_are_read(experiment: Experiment, state: Path, store_url: str) -> None:
+    def produce(ctx: StepContext) -> dict[str, Any]:
+        (ctx.out / "deep").mkdir()
+        (ctx.out / "deep" / "large.bin").write_bytes(b"0" * 1000)
+        (ctx.out / "small.txt").write_text("5")
+        return {}
+
+    produced = execute(made(produce), experiment.to_json(), store_url, {})
+    (local(produced.uri) / "deep" / "large.bin").write_bytes(b"damaged")
+
+    def consume(ctx: StepContext) -> dict[str, Any]:
+        (ctx.out / "x").write_text((ctx.inputs["data"] / "small.txt").read_text())
+        return {}
+
+    step = dataclasses.replace(made(consume), name="consumer", needs={"data": ("*.txt",)})
+    assert execute(step, experiment.to_json(), store_url, {"data": produced.uri}).uri
+    whole = dataclasses.replace(step, name="all", needs={})
+    with pytest.raises(StorageError, match=r"large\.bin"):
+        execute(whole, experiment.to_json(), store_url, {"data": produced.uri})
