@@ -23,6 +23,9 @@ if [ "$part" = local ]; then
   fi
   machine=$("$python" -c 'import platform; print(platform.machine())')
   case "$machine" in x86_64|aarch64) ;; *) fail "no packages are known for a $machine processor; x86_64 and aarch64 work." ;; esac
+  if [ "$machine" = aarch64 ] && ! command -v cc >/dev/null 2>&1; then
+    fail "on aarch64 one package (psutil) is compiled, and there is no C compiler: apt-get install gcc python3-dev"
+  fi
   free=$(df -Pk "$root" | awk 'NR == 2 { print int($4 / 1048576) }')
   [ "$free" -ge 5 ] || fail "the installation needs 5 GB of disk (8 with a CUDA torch); $free GB are free in $root."
   if [ -x "$venv/bin/python" ] && ! "$venv/bin/python" -c 'import sys; sys.exit(sys.version_info[:2] not in ((3, 11), (3, 12)))'; then
