@@ -86,9 +86,13 @@ stop: $(VENV)/.ready ## End local services that a killed run left behind
 .PHONY: clean
 clean: ## Remove runs, results and caches of this checkout, but not the environment and the converted models
 	@if [ -x $(PY) ] && [ -f $(VENV)/.ready ]; then $(PY) -m pipelines stop; fi
-	@if [ -d "$(GAVEL_STATE)" ]; then find "$(GAVEL_STATE)" -mindepth 1 -maxdepth 1 ! -name cache -exec rm -rf {} +; fi
+	@if [ -d "$(GAVEL_STATE)" ]; then cd "$(GAVEL_STATE)" && rm -rf store s3 work kfp runs logs reports judges services lock; fi
 	@rm -rf build .pytest_cache .mypy_cache .ruff_cache .hypothesis; find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+
+.PHONY: clean-venv
+clean-venv: ## Remove the virtual environment alone
+	@rm -rf "$(VENV)" *.egg-info
 
 .PHONY: clean-all
 clean-all: clean ## Also remove the virtual environment and the converted models
-	@rm -rf "$(VENV)" "$(GAVEL_STATE)" *.egg-info
+	@rm -rf "$(VENV)" *.egg-info "$(GAVEL_STATE)/cache"; rmdir "$(GAVEL_STATE)" 2>/dev/null || true

@@ -1,6 +1,8 @@
 """The command line: ``python -m pipelines COMMAND``."""
 
 import argparse
+import os
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +17,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         _COMMANDS[options.command](options)
+    except OSError as error:
+        print(f"error: {error.strerror or error}\n  where:  {error.filename or options.command}", file=sys.stderr)
+        return 1
     except GavelError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -31,7 +36,9 @@ def _parser() -> argparse.ArgumentParser:
     show = commands.add_parser("show", help="print an experiment with everything resolved, and its hash")
     for command in (run, show):
         command.add_argument("experiment", help=_EXPERIMENT)
-        command.add_argument("overrides", nargs="*", metavar="key=value", help="dotted, as in training.steps=5")
+        command.add_argument(
+            "overrides", nargs="*", default=[], metavar="key=value", help="dotted, as in training.steps=5"
+        )
     show.add_argument("--json", action="store_true", help="as one line of JSON, the form that the pipeline takes")
     compiled = commands.add_parser("compile", help="compile the pipelines to YAML")
     compiled.add_argument("folder", type=Path, help="where to write them")
@@ -42,9 +49,13 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _run(options: argparse.Namespace) -> None:
+    from components.core.services.process import die_with_parent
     from components.core.spec import load_experiment
     from pipelines.local import run_locally
 
+    if "MAKELEVEL" in os.environ:
+        # Whoever kills make means the run.
+        die_with_parent(signal.SIGTERM)
     report = run_locally(load_experiment(options.experiment, options.overrides))
     print(f"report: {report}")
 

@@ -5,6 +5,7 @@ import os
 import shutil
 import sys
 import time
+import uuid
 import warnings
 from datetime import UTC, datetime
 from pathlib import Path
@@ -59,6 +60,7 @@ def run_locally(experiment: Experiment) -> Path:
         os.environ[runlog.RUN_VARIABLE] = run_id
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(source_root()), os.environ.get("PYTHONPATH")]))
         store = start_store(experiment, state, manager)
+        _check_store(store)
         print(f"run {run_id}: experiment {experiment.name}, results in {store}, state in {state}", flush=True)
         try:
             log = state / "logs" / f"{run_id}.log"
@@ -87,6 +89,14 @@ def start_store(experiment: Experiment, state: Path, manager: ServiceManager | N
     bucket = store.bucket or seaweedfs.BUCKET
     os.environ.update(seaweedfs.start(state, bucket=bucket, manager=manager))
     return f"s3://{bucket}"
+
+
+def _check_store(url: str) -> None:
+    """Find out now, and not after minutes, that nothing can be written there."""
+    store = Store.open(url)
+    key = f"write-check-{uuid.uuid4().hex}"
+    store.write_bytes(key, b"")
+    store.delete(key)
 
 
 def _run_pipeline(experiment: Experiment, store: str, root: Path) -> None:

@@ -42,7 +42,11 @@ class AbstainGuard:
             where=f"reward.max_abstain_rate = {self._max_rate}",
             remedy="look at the judge's log and endpoint, then run the same command again: training resumes",
         )
-        partial = self._fatal_file.with_suffix(".partial")
-        partial.write_text(json.dumps({"what": error.what, "where": error.where, "remedy": error.remedy}))
-        partial.replace(self._fatal_file)
+        self.stop(error.what, error.where, error.remedy)
         raise error
+
+    def stop(self, what: str, where: str, remedy: str) -> None:
+        """Have the step that watches the trainer end it with this error."""
+        partial = self._fatal_file.with_suffix(".partial")
+        partial.write_text(json.dumps({"what": what, "where": where, "remedy": remedy}))
+        partial.replace(self._fatal_file)

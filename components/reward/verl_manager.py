@@ -47,6 +47,25 @@ class GavelRewardManager(RewardManagerBase):  # type: ignore[misc]
         )
 
     async def run_single(self, data: DataProto) -> dict[str, Any]:
+        """Judge the batch's last row; see :meth:`_judge_last`.
+
+        verl takes any exception for one lost sample and goes on. Only an abstention is one; whatever else goes wrong
+        (a full disk, a broken row) would lose samples unseen, and stops the run.
+        """
+        try:
+            return await self._judge_last(data)
+        except AbstainedError:
+            raise
+        except JudgeError as error:
+            self._guard.stop(error.what, error.where, error.remedy)
+            raise
+        except Exception as error:
+            self._guard.stop(
+                f"judging a sample failed: {type(error).__name__}: {error}", "reward manager", "see the log"
+            )
+            raise
+
+    async def _judge_last(self, data: DataProto) -> dict[str, Any]:
         """Judge the batch's last row.
 
         Returns:

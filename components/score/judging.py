@@ -7,10 +7,9 @@ from components.judge.base import Judge
 from components.judge.ledger import Entry
 from components.judge.verdict import Sample, UnknownReason, Verdict, VerdictStatus
 
-FINAL_REASONS = frozenset(
-    {UnknownReason.EMPTY_RESPONSE, UnknownReason.TOO_LONG, UnknownReason.REJECTED, UnknownReason.REFUSED}
-)
-"""Reasons that lie in the sample: asking once more would give the same."""
+FINAL_REASONS = frozenset({UnknownReason.EMPTY_RESPONSE, UnknownReason.TOO_LONG, UnknownReason.REFUSED})
+"""Reasons that lie in the sample: asking once more would give the same. A rejected call (wrong key, wrong route) is
+none of them."""
 
 
 async def judge_samples(

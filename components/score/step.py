@@ -130,6 +130,7 @@ STEP = Step(
     depends=depends,
     run=run,
     # The embedded judge runs in a process of its own; another arithmetic there gives other scores.
-    extra_modules=("components.judge.server.app",),
+    extra_modules=("components.judge.server.__main__",),
+    packages=("torch", "transformers"),
     needs={"training": ("*.parquet",)},
 )

@@ -179,7 +179,7 @@ STEP = Step(
         "components.engine.sampler",
         "components.reward.verl_manager",
         # The embedded judge runs in a process of its own; another arithmetic there gives other rewards.
-        "components.judge.server.app",
+        "components.judge.server.__main__",
         "components.reward.verl_advantage",
     ),
 )

@@ -16,6 +16,9 @@ install() {
 }
 
 if [ "$part" = local ]; then
+  if [ -n "$python" ] && ! "$python" -c 'import sys; sys.exit(sys.version_info[:2] not in ((3, 11), (3, 12)))' 2>/dev/null; then
+    fail "Gavel needs Python 3.11 or 3.12; $python is $("$python" --version 2>&1 | head -1 || true). verl runs on no other."
+  fi
   if [ -z "$python" ]; then
     found=$(command -v python3 >/dev/null 2>&1 && python3 --version || echo "no python3")
     fail "Gavel needs Python 3.11 or 3.12 ($found found; verl does not run on others)." \
@@ -29,7 +32,7 @@ if [ "$part" = local ]; then
   free=$(df -Pk "$root" | awk 'NR == 2 { print int($4 / 1048576) }')
   [ "$free" -ge 5 ] || fail "the installation needs 5 GB of disk (8 with a CUDA torch); $free GB are free in $root."
   if [ -x "$venv/bin/python" ] && ! "$venv/bin/python" -c 'import sys; sys.exit(sys.version_info[:2] not in ((3, 11), (3, 12)))'; then
-    fail "$venv was made with another Python; remove it (make clean-all) and run again."
+    fail "$venv was made with another Python; remove it (make clean-venv) and run again."
   fi
   if ! "$venv/bin/python" -m pip --version >/dev/null 2>&1; then
     echo "setup: making $venv with $("$python" --version)"

@@ -98,10 +98,10 @@ def adopt_orphans() -> None:
         ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def die_with_parent() -> None:
-    """On Linux, let the kernel kill this process when the thread that started it ends: for ``preexec_fn``."""
+def die_with_parent(number: int = signal.SIGKILL) -> None:
+    """On Linux, let the kernel signal this process when the thread that started it ends; also for ``preexec_fn``."""
     if sys.platform == "linux":
-        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, number, 0, 0, 0)
 
 
 def descendants(process: ProcessId) -> list[ProcessId]:

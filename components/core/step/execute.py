@@ -54,7 +54,8 @@ def perform(step: Step, experiment: "Experiment", store_url: str, inputs: Mappin
     execution = _Execution(step, experiment, state, Progress(step.name))
     start_watchdog()
     try:
-        published = execution.run(Store.open(store_url), inputs)
+        # A step that acts on the world must not depend on the store: a judge is torn down even if the store is gone.
+        published = execution.run(Store.open(store_url) if step.durable or inputs else None, inputs)
     except BaseException as error:
         spent = time.monotonic() - began
         text = str(error).split("\n")[0] or type(error).__name__
@@ -79,15 +80,15 @@ class _Execution:
     packages: dict[str, str] = field(default_factory=dict)
     depends: object = None
 
-    def run(self, store: Store, uris: Mapping[str, str]) -> Published:
+    def run(self, store: Store | None, uris: Mapping[str, str]) -> Published:
         step = self.step
-        sources = open_sources(store, uris)
+        sources = open_sources(store, uris) if store else {}
         self.code = code_version((step.module, *step.extra_modules))
         self.packages = package_versions(step.packages)
         self.depends = json.loads(canonical_json(step.depends(self.experiment)))
         hashes = {name: source.manifest.sha256 for name, source in sources.items()}
         self.identity = identity(step.name, self.depends, hashes, self.code, self.packages)
-        if not step.durable:
+        if not step.durable or store is None:
             return self._act(sources)
         results = Results(store, self.experiment.name, step.name, self.identity)
         found = results.find(self.progress)

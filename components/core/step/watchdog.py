@@ -3,6 +3,7 @@
 import os
 import threading
 import time
+from contextlib import suppress
 
 from components.core.services.process import ProcessId, adopt_orphans, kill_descendants, supervisor
 
@@ -24,6 +25,8 @@ def start_watchdog(interval: float = 0.5) -> None:
 def _watch(watched: ProcessId, interval: float) -> None:
     while watched.alive():
         time.sleep(interval)
-    os.write(2, f"the supervising command (pid {watched.pid}) is gone: ending this step\n".encode())
+    # The supervisor may have been the only reader of this pipe.
+    with suppress(OSError):
+        os.write(2, f"the supervising command (pid {watched.pid}) is gone: ending this step\n".encode())
     kill_descendants()
     os._exit(EXIT_ORPHANED)

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from components.core.spec.judge import JudgeSpec
 
 
+_PATIENCE = 15.0
+"""Seconds in which an external judge must answer when a run starts."""
+
+
 class ExternalPlacement:
     """Nothing to start and nothing to end; only whether it answers is checked.
 
@@ -36,6 +40,8 @@ class ExternalPlacement:
 
     async def _ask(self, url: str) -> None:
         transport = build_transport(self._spec, url)
+        # Training may wait long for a judge that is busy; one that is not there is to be told at once.
+        transport.deadline = min(transport.deadline, _PATIENCE)
         try:
             got = await transport.get("/v1/models")
         finally:

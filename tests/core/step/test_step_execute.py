@@ -319,3 +319,12 @@ def test_only_the_files_that_a_step_needs_are_read(experiment: Experiment, state
     whole = dataclasses.replace(step, name="all", needs={})
     with pytest.raises(StorageError, match=r"large\.bin"):
         execute(whole, experiment.to_json(), store_url, {"data": produced.uri})
+
+
+def test_a_step_that_acts_on_the_world_needs_no_store(experiment: Experiment, state: Path) -> None:
+    def act(ctx: StepContext) -> dict[str, Any]:
+        return {"ended": True}
+
+    step = made(act, durable=False)
+    published = execute(step, experiment.to_json(), "s3://nowhere/at-all", {})
+    assert published.metadata["ended"] is True

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 import pytest
 from step_samples import wait_for
 
@@ -118,3 +119,26 @@ def test_odd_supervisor_is_an_error_not_a_hang(launch: Launch, state: Path) -> N
     assert "not pid:start" in output(step)
     assert step.returncode == 1
     assert os.environ.get("GAVEL_SUPERVISOR") is None
+
+
+def test_the_watchdog_ends_a_step_whose_output_nobody_reads_any_more(tmp_path: Path) -> None:
+    supervisor = (
+        "import os, subprocess, sys, time\n"
+        "from components.core.services.process import ProcessId\n"
+        "os.environ['GAVEL_SUPERVISOR'] = str(ProcessId.current())\n"
+        "pipe = subprocess.PIPE\n"
+        "child = subprocess.Popen([sys.executable, '-c', sys.argv[1]], stdout=pipe, stderr=pipe)\n"
+        "print(child.pid, flush=True)\n"
+        "time.sleep(600)\n"
+    )
+    step = "import time\nfrom components.core.step.watchdog import start_watchdog\nstart_watchdog()\ntime.sleep(600)\n"
+    process = subprocess.Popen([sys.executable, "-c", supervisor, step], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    child = psutil.Process(int(process.stdout.readline()))
+    time.sleep(3)
+    process.kill()
+    process.wait()
+    gone, alive = psutil.wait_procs([child], timeout=20)
+    for left in alive:
+        left.kill()
+    assert gone

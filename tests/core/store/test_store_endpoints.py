@@ -198,6 +198,6 @@ def test_missing_settings_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_endpoint_with_credentials_is_refused_without_printing_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    error = failure(monkeypatch, "http://user:hidden@127.0.0.1:9000")
+    error = failure(monkeypatch, "http://user:hidden@127.0.0.1:9000")  # secrets: allow (made up)
     assert "must not hold credentials" in error.what
     assert "hidden" not in str(error)
