@@ -19,11 +19,13 @@ from components.core.services.supervisor import supervise
 Gone = Callable[[ProcessId], bool]
 PROGRAM = Path(__file__).with_name("service_sample.py")
 COMMAND = """
-import subprocess, sys, time
+import signal, subprocess, sys, time
 from pathlib import Path
 from components.core.services.manager import ServiceSpec
 from components.core.services.supervisor import supervise
 state, program = Path(sys.argv[1]), sys.argv[2]
+# A shell without a terminal starts background jobs with SIGINT ignored, and Python leaves it so.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 with supervise(state) as manager:
     service = manager.start(ServiceSpec("judge", [sys.executable, program, "{port}", "stubborn"], grace=0.2))
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(300)"], stdout=subprocess.DEVNULL)
