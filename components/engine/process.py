@@ -2,9 +2,7 @@
 
 import contextlib
 import json
-import os
 import re
-import signal
 import subprocess
 import sys
 import time
@@ -13,9 +11,13 @@ from pathlib import Path
 
 from components.core.errors import JudgeError, StepError
 from components.core.progress import Progress
+from components.core.services.process import ProcessId, descendants, guarded, kill_all
 from components.reward.rollout_log import RolloutLog
 
 _POLL_SECONDS = 1.0
+_END_SECONDS = 20.0
+"""How long the guard may take to end the trainer before it is killed with it."""
+
 _ERROR_LINE = re.compile(r"\b\w*(Error|Exception)\b.*")
 
 
@@ -44,7 +46,8 @@ class TrainerProcess:
         with self._log.open("ab") as log:
             self._log_start = log.tell()
             self._child = subprocess.Popen(
-                [sys.executable, "-m", "components.engine.launch", *overrides],
+                # Ray's actors can outlive a killed driver. The guard ends them, also when this step is killed.
+                guarded([sys.executable, "-m", "components.engine.launch", *overrides], ProcessId.current(), grace=1.0),
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 stdin=subprocess.DEVNULL,
@@ -97,9 +100,13 @@ class TrainerProcess:
     def end(self) -> None:
         """End the trainer and everything it started, if it still runs."""
         if self._child.poll() is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self._child.pid, signal.SIGKILL)
-            self._child.wait()
+            self._child.terminate()
+            try:
+                self._child.wait(_END_SECONDS)
+            except subprocess.TimeoutExpired:
+                guard = ProcessId.of(self._child.pid)
+                kill_all([guard, *descendants(guard)])
+                self._child.wait()
 
     def _check(self, newest_sample: float, stall: float, deadline: float) -> None:
         if self._fatal.exists():

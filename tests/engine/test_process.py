@@ -21,11 +21,14 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str) -> Trainer
     real = process.subprocess.Popen
 
     def popen(command: list[str], **options):  # type: ignore[no-untyped-def]
-        return real([sys.executable, str(script), *command[3:]], **options)
+        guard = command[: command.index("--") + 1]
+        return real([*guard, sys.executable, str(script)], **options)
 
     monkeypatch.setattr(process.subprocess, "Popen", popen)
     monkeypatch.setattr(process, "_POLL_SECONDS", 0.05)
-    return TrainerProcess(["a=b"], {"PATH": "/usr/bin"}, work=tmp_path, metrics=tmp_path / "metrics.jsonl")
+    return TrainerProcess(
+        ["a=b"], {"PATH": "/usr/bin", "PYTHONPATH": str(ROOT)}, work=tmp_path, metrics=tmp_path / "metrics.jsonl"
+    )
 
 
 def watch(trainer: TrainerProcess, stall: float = 30, deadline: float = 60) -> Progress:
@@ -34,6 +37,7 @@ def watch(trainer: TrainerProcess, stall: float = 30, deadline: float = 60) -> P
     return progress
 
 
+ROOT = Path(__file__).resolve().parents[2]
 METRIC = "open('metrics.jsonl','a').write('{\"step\": %d, \"data\": {\"critic/score/mean\": 0.5}}\\n');"
 
 
