@@ -122,8 +122,9 @@ def sample(
         before = ordered.softmax(-1).cumsum(-1) - ordered.softmax(-1)
         scaled = scaled.scatter(-1, order, ordered.masked_fill(before >= top_p, -torch.inf))
     log_probs = scaled.log_softmax(-1)
-    # The largest of log-probabilities with Gumbel noise is a draw from the softmax (Gumbel, 1954), without a
-    # cumulative sum over the vocabulary.
-    noise = torch.empty_like(log_probs).exponential_(generator=generator).log()
-    chosen = (log_probs - noise).argmax(-1)
+    # Inversion of the cumulative distribution needs one random number a row; float64, so that rounding adds no mass
+    # to a vocabulary's tail.
+    cumulative = log_probs.double().exp_().cumsum(-1)
+    drawn = torch.rand((len(logits), 1), dtype=torch.float64, generator=generator) * cumulative[:, -1:]
+    chosen = torch.searchsorted(cumulative, drawn, right=True).clamp_(max=logits.shape[-1] - 1)[:, 0]
     return chosen, log_probs.gather(-1, chosen[:, None])[:, 0]
