@@ -53,15 +53,19 @@ schema: $(VENV)/.ready ## Write JSON schemas of the configuration to build/schem
 
 .PHONY: test
 test: $(VENV)/.ready-dev ## Run the tests, the pipeline on the tiny model among them (under twenty minutes)
-	@$(PY) -m pytest -q -m "not smollm"
+	@$(PY) -m pytest -q -m "not smollm and not kills"
 
 .PHONY: test-fast
 test-fast: $(VENV)/.ready-dev ## Only the tests that need no server and no training (about three minutes)
-	@$(PY) -m pytest -q -m "not smollm and not verl and not pipeline and not s3 and not slow"
+	@$(PY) -m pytest -q -m "not smollm and not kills and not verl and not pipeline and not s3 and not slow"
 
 .PHONY: test-demo
 test-demo: $(VENV)/.ready-dev ## A short form of the demo with the real small model (about eight minutes)
 	@$(PY) -m pytest -q -m smollm
+
+.PHONY: test-kills
+test-kills: $(VENV)/.ready-dev ## Kill the tiny pipeline at ten random points and go on (up to half an hour)
+	@$(PY) -m pytest -q -s -m kills
 
 .PHONY: bench
 bench: $(VENV)/.ready-dev ## Measure, and print ratios to what one would use instead

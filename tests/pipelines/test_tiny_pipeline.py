@@ -7,68 +7,13 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
-import psutil
 import pyarrow.parquet as pq
 import pytest
-
-from components.core.step import runlog
+from tiny_runs import ALWAYS, DURABLE, ROOT, Runner
 
 pytestmark = [pytest.mark.pipeline, pytest.mark.verl, pytest.mark.slow]
-
-ROOT = Path(__file__).resolve().parents[2]
-DURABLE = ("prepare-data", "train-grpo", "merge-checkpoint", "generate", "score", "report")
-ALWAYS = ("deploy-judge", "probe-judge", "teardown-judge")
-SMALL = ("training.steps=2",)
-
-
-class Runner:
-    """Runs experiments in one state folder."""
-
-    def __init__(self, state: Path) -> None:
-        self.state = state
-        self.environment = {**os.environ, "GAVEL_STATE": str(state), "GAVEL_CACHE": str(state.parent / "cache")}
-
-    def start(self, *overrides: str) -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "pipelines", "run", "tiny", *SMALL, *overrides]
-        return subprocess.Popen(
-            command,
-            cwd=ROOT,
-            env=self.environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
-
-    def run(self, *overrides: str) -> tuple[dict[str, str], str]:
-        """Statuses by step, and the output, of a run that must succeed."""
-        child = self.start(*overrides)
-        output, _ = child.communicate(timeout=900)
-        assert child.returncode == 0, output[-4000:]
-        return self.statuses(), output
-
-    def statuses(self) -> dict[str, str]:
-        newest = max((self.state / "runs").iterdir(), key=lambda path: path.stat().st_mtime)
-        return {line.step: line.status for line in runlog.read(newest / runlog.LOG_NAME)}
-
-    def published(self, step: str) -> Path:
-        newest = max((self.state / "runs").iterdir(), key=lambda path: path.stat().st_mtime)
-        uri = next(line.uri for line in runlog.read(newest / runlog.LOG_NAME) if line.step == step)
-        return Path(uri.removeprefix("file://"))
-
-    def processes(self) -> list[str]:
-        """Command lines of what still runs for this state folder."""
-        found = []
-        for process in psutil.process_iter():
-            try:
-                if process.environ().get("GAVEL_STATE") == str(self.state) and process.status() != "zombie":
-                    found.append(" ".join(process.cmdline())[:200])
-            except (psutil.NoSuchProcess, psutil.AccessDenied):
-                continue
-        return found
 
 
 @pytest.fixture(scope="module")
@@ -166,10 +111,7 @@ def test_killed_while_training_the_same_command_resumes(runner: Runner, first: s
     # The supervisor and the step die at once, so that neither can end the trainer.
     os.killpg(child.pid, signal.SIGKILL)
     child.wait()
-    deadline = time.time() + 30
-    while runner.processes() and time.time() < deadline:
-        time.sleep(0.5)
-    assert runner.processes() == []
+    assert runner.left_over() == []
     statuses, output = runner.run("seed=5", "training.steps=4")
     assert statuses["prepare-data"] == "reused"
     assert re.search(r"resuming from step [1-3]", output)

@@ -54,7 +54,7 @@ def test_every_dataset_loads(data: str) -> None:
 def test_quickstart_is_the_documented_run() -> None:
     experiment = load_experiment("quickstart")
     training = experiment.training
-    assert (training.steps, training.prompts_per_step, training.rollouts_per_prompt) == (15, 4, 4)
+    assert (training.steps, training.prompts_per_step, training.rollouts_per_prompt) == (10, 4, 4)
     assert (training.max_prompt_tokens, training.max_response_tokens) == (48, 24)
     assert (training.learning_rate, training.temperature, training.kl_coefficient) == (3e-5, 0.8, 0.0)
     assert training.checkpoint_every == 5
