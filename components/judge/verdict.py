@@ -25,6 +25,19 @@ class UnknownReason(enum.StrEnum):
     REJECTED = "rejected"
     EMPTY_RESPONSE = "empty_response"
     TOO_LONG = "too_long"
+    STREAM_ERROR = "stream_error"
+    """An error object inside a stream that began with status 200."""
+    STREAM_CUT = "stream_cut"
+    """The stream ended before its end marker."""
+    NO_FINISH = "no_finish"
+    """A whole reply that does not say why it ended."""
+    EMPTY_REPLY = "empty_reply"
+    MISSING = "missing"
+    """The reply is readable and leaves this criterion out, also when asked for it alone."""
+    CONTRADICTORY = "contradictory"
+    """The reply decides this criterion in two ways."""
+    BUDGET = "budget"
+    """The run's limit of calls, tokens or cost was reached before this call."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -119,7 +119,16 @@ class Experiment(Spec):
 
     def judge_identity(self) -> dict[str, Any]:
         """What decides a verdict, wherever and however the judge is served."""
-        known = self.judge.model_dump(mode="json", include={"name", "model_name", "context_tokens", "logprobs"})
+        decides = {
+            "name",
+            "model_name",
+            "context_tokens",
+            "logprobs",
+            "answer_logprobs",
+            "thinking",
+            "max_answer_tokens",
+        }
+        known = self.judge.model_dump(mode="json", include=decides)
         return {**known, "source": self.judge.source.identity() if self.judge.source else None}
 
     def reward_identity(self) -> dict[str, Any]:

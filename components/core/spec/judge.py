@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from components.core.spec.base import Conflict, Label, Spec, Text, Tokens
+from components.core.spec.judge_limits import JudgeBudget, JudgeLimits, JudgePrice
 from components.core.spec.source import ModelSource
 
 
@@ -26,14 +27,33 @@ class JudgeSpec(Spec):
     """Who serves it: our CPU server, a local vLLM, a KServe InferenceService or somebody else. Unit: none. Required."""
     endpoint: Text | None = None
     """Base URL without /v1, for serving external alone; the others are found by name. Unit: none. Default: null."""
+    replicas: tuple[Text, ...] = ()
+    """Base URLs of further servers of the same model, for serving external; the least loaded one is asked. Unit: none.
+    Default: []."""
+    profile: Literal["auto", "vllm", "kserve", "openai", "dashscope", "generic"] = "auto"
+    """Which fields and routes the server understands; auto tells it from serving and the endpoint. Unit: none.
+    Default: "auto"."""
     api_key_env: Annotated[str, StringConstraints(pattern=r"^[A-Z_][A-Z0-9_]*$")] | None = None
     """NAME of the environment variable that holds the key; never the key itself. Unit: none. Default: null."""
+    more_key_envs: tuple[Annotated[str, StringConstraints(pattern=r"^[A-Z_][A-Z0-9_]*$")], ...] = ()
+    """NAMES of variables with further keys, each with its own rate limits. Unit: none. Default: []."""
     model_name: Text
     """The model's name as the server knows it. Unit: none. Required."""
     context_tokens: Tokens
     """Longest text that the judge reads. Unit: tokens. Required."""
     logprobs: bool
     """Whether the server returns log-probabilities of the prompt's tokens. Unit: none. Required."""
+    answer_logprobs: bool = False
+    """Whether the server returns log-probabilities of the tokens that it writes in a chat. Unit: none.
+    Default: false."""
+    stream: Literal["auto", "always", "never"] = "auto"
+    """Whether replies are streamed; auto streams only where the profile knows that the model does nothing else.
+    Unit: none. Default: "auto"."""
+    thinking: bool | None = None
+    """Switches the model's reasoning on or off where the profile has such a switch; null leaves it to the server.
+    Unit: none. Default: null."""
+    max_answer_tokens: Tokens = 1024
+    """Longest reply of a chat, reasoning included. Unit: tokens. Default: 1024."""
     port: Annotated[int, Field(ge=1024, le=65535)] | None = None
     """Port of a server on this machine; null takes a free one. Unit: none. Default: null."""
     timeout_seconds: Annotated[float, Field(gt=0, le=3600)] = 60.0
@@ -42,6 +62,14 @@ class JudgeSpec(Spec):
     """Most calls under way at once. Unit: calls. Default: 16."""
     attempts: Annotated[int, Field(ge=1, le=10)] = 3
     """Calls for one verdict before it stays unknown. Unit: calls. Default: 3."""
+    limits: JudgeLimits = JudgeLimits()
+    """Rates and deadlines. Unit: none.
+    Default: {"requests_per_minute": null, "tokens_per_minute": null, "latency_target_seconds": null,
+    "sample_deadline_seconds": null, "share": 1.0}."""
+    budget: JudgeBudget = JudgeBudget()
+    """What a run may spend. Unit: none. Default: {"calls": null, "tokens": null, "cost": null}."""
+    price: JudgePrice | None = None
+    """For the cost in the ledger and the budget; null where nobody pays by token. Unit: none. Default: null."""
     weak: Text | None = None
     """A sentence for the report that says why this judge is weak; null when it is not. Unit: none. Default: null."""
 
@@ -64,6 +92,8 @@ class JudgeSpec(Spec):
                     f"an endpoint is for serving external only; serving {self.serving} is found by the judge's name",
                     "remove endpoint, or set serving: external",
                 )
+            if self.replicas:
+                yield Conflict("replicas", "further URLs are for serving external only", "remove replicas")
             if self.source is None:
                 yield Conflict(
                     "source",
@@ -72,6 +102,13 @@ class JudgeSpec(Spec):
                 )
         if self.endpoint is not None and (problem := _url_problem(self.endpoint)):
             yield Conflict("endpoint", problem, "write it like http://127.0.0.1:8000 (without /v1)")
+        for url in self.replicas:
+            if problem := _url_problem(url):
+                yield Conflict("replicas", problem, "write each like http://127.0.0.1:8000 (without /v1)")
+        if self.price is None and self.budget.cost is not None:
+            yield Conflict("budget.cost", f"{self.budget.cost} needs a price, and price is null", "give price")
+        if self.more_key_envs and self.api_key_env is None:
+            yield Conflict("more_key_envs", "further keys without a first one", "name the first one in api_key_env")
 
 
 def _url_problem(url: str) -> str | None:

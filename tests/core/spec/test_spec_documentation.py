@@ -14,6 +14,7 @@ from components.core.spec.data import CriterionSpec, DataSpec, GoldSpec
 from components.core.spec.evaluation import EvaluationSpec
 from components.core.spec.experiment import Experiment
 from components.core.spec.judge import JudgeSpec
+from components.core.spec.judge_limits import JudgeBudget, JudgeLimits, JudgePrice
 from components.core.spec.policy import PolicySpec
 from components.core.spec.reward import RewardPrompts, RewardSpec
 from components.core.spec.training import LoraSpec, TrainingSpec
@@ -22,6 +23,9 @@ MODELS: list[type[Spec]] = [
     Experiment,
     PolicySpec,
     JudgeSpec,
+    JudgeLimits,
+    JudgeBudget,
+    JudgePrice,
     RewardSpec,
     RewardPrompts,
     DataSpec,
