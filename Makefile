@@ -28,7 +28,7 @@ $(VENV)/.ready-dev: $(VENV)/.ready $(LOCKS)/dev.txt
 	@bash images/locks/install.sh "$(PYTHON)" "$(VENV)" "$(TORCH_INDEX)" dev
 
 .PHONY: demo
-demo: $(VENV)/.ready ## Train, merge, evaluate and report on this machine's CPU (about ten minutes)
+demo: $(VENV)/.ready ## Train, merge, evaluate and report on this machine's CPU (about twelve minutes)
 	@$(PY) -m pipelines run quickstart $(SET)
 
 .PHONY: demo-tiny
