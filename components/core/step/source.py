@@ -7,6 +7,7 @@ from pathlib import Path
 
 from components.core.errors import StepError
 from components.core.services.state import source_root
+from components.core.step.behaviour import behaviour
 
 ROOT = source_root()
 FIRST_PARTY = ("components", "pipelines")
@@ -14,14 +15,16 @@ DATA_SUFFIXES = frozenset({".txt", ".jinja", ".html", ".css", ".js", ".json", ".
 
 
 def code_version(modules: tuple[str, ...], root: Path = ROOT, packages: tuple[str, ...] = FIRST_PARTY) -> str:
-    """SHA-256, as hex, over names and contents of every file that the modules reach.
+    """SHA-256, as hex, over names and contents of every file that the modules reach; comments and docstrings are left
+    out, so that explaining code better repeats no training.
 
     Raises:
         StepError: a module is not there or cannot be parsed.
     """
     digest = hashlib.sha256()
     for path in sorted(reached_files(modules, root, packages)):
-        content = hashlib.sha256(path.read_bytes()).hexdigest()
+        data = path.read_bytes()
+        content = hashlib.sha256(behaviour(data) if path.suffix == ".py" else data).hexdigest()
         digest.update(f"{content} {path.relative_to(root).as_posix()}\n".encode())
     return digest.hexdigest()
 

@@ -134,7 +134,7 @@ def test_any_graph(tmp_path_factory: pytest.TempPathFactory, edges: list[set[int
     for index in range(len(edges)):
         path = root / "app" / f"m{index}.py"
         text = path.read_text()
-        path.write_text(text + "\n# changed")
+        path.write_text(text + "\nCHANGED = 1")
         assert (code_version(("app.m0",), root, PACKAGES) != before) == (index in closure)
         path.write_text(text)
     assert code_version(("app.m0",), root, PACKAGES) == before
@@ -163,10 +163,13 @@ def test_what_retrains_and_what_does_not(tmp_path: Path) -> None:
     before = code_version(modules, root)
     for name in ("components/report/step.py", "components/score/step.py", "components/generate/step.py"):
         with (root / name).open("a") as stream:
-            stream.write("\n# changed\n")
+            stream.write("\nCHANGED = 1\n")
+    assert code_version(modules, root) == before
+    with (root / "components/reward/rubric.py").open("a") as stream:
+        stream.write("\n# explained better\n")
     assert code_version(modules, root) == before
     for name in ("components/reward/rubric.py", "components/judge/protocols/templates/conditioned.txt"):
         text = (root / name).read_text()
-        (root / name).write_text(text + "\n# changed\n")
+        (root / name).write_text(text + "\nCHANGED = 1\n")
         assert code_version(modules, root) != before, name
         (root / name).write_text(text)
