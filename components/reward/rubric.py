@@ -6,7 +6,7 @@ Here both sums run over known criteria alone, and a sample with too little known
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from components.core.errors import ContractError
@@ -60,12 +60,13 @@ def rubric_reward(
         where: the row, for error messages.
 
     Raises:
-        ContractError: the rubric is empty, has no positive points or one criterion twice; verdicts and criteria differ
-            in number; or a known verdict has no probability where one is asked for.
+        ContractError: the rubric is empty, has no positive points or one criterion twice, or points of sizes that no
+            ratio can hold; verdicts and criteria differ in number; or a known verdict has no probability where one is
+            asked for.
     """
     positive = _check(criteria, verdicts, where)
     known = [(c, v) for c, v in zip(criteria, verdicts, strict=True) if v.status is not VerdictStatus.UNKNOWN]
-    weight = math.fsum(criterion.points for criterion, _ in known if criterion.points > 0)
+    weight = _total((criterion.points for criterion, _ in known if criterion.points > 0), where)
     share = min(1.0, weight / positive)
     penalties = sum(criterion.points < 0 for criterion in criteria)
     reason = None
@@ -76,9 +77,11 @@ def rubric_reward(
     if reason is not None:
         return Reward("abstained", None, {}, share, reason)
     shares = [(criterion.points, _met(verdict, value, where)) for criterion, verdict in known]
-    earned = math.fsum(points * met for points, met in shares if points > 0) / weight
-    penalty = math.fsum(points * met for points, met in shares if points < 0) / weight
-    unclipped = math.fsum(points * met for points, met in shares) / weight
+    earned = _total((points * met for points, met in shares if points > 0), where) / weight
+    penalty = _total((points * met for points, met in shares if points < 0), where) / weight
+    unclipped = _total((points * met for points, met in shares), where) / weight
+    if not math.isfinite(penalty):
+        raise _sizes(where)
     parts = {"unclipped": unclipped, "earned": earned, "penalty": penalty}
     return Reward("scored", min(1.0, max(0.0, unclipped)), parts, share, None)
 
@@ -99,7 +102,7 @@ def _check(criteria: Sequence[Criterion], verdicts: Sequence[Verdict], where: st
             where=where,
             remedy="keep it once, with the sum of the points",
         )
-    positive = math.fsum(criterion.points for criterion in criteria if criterion.points > 0)
+    positive = _total((criterion.points for criterion in criteria if criterion.points > 0), where)
     if positive <= 0:
         raise ContractError(
             "the rubric has no positive points, so no reward is defined",
@@ -107,6 +110,21 @@ def _check(criteria: Sequence[Criterion], verdicts: Sequence[Verdict], where: st
             remedy="give at least one criterion with points above 0",
         )
     return positive
+
+
+def _total(values: Iterable[float], where: str) -> float:
+    try:
+        return math.fsum(values)
+    except OverflowError as error:
+        raise _sizes(where) from error
+
+
+def _sizes(where: str) -> ContractError:
+    return ContractError(
+        "the rubric's points are too large, or too different in size, for a ratio",
+        where=where,
+        remedy="give points between 1 and 100, or -100 and -1",
+    )
 
 
 def _met(verdict: Verdict, value: Value, where: str) -> float:
