@@ -36,6 +36,8 @@ class UnknownReason(enum.StrEnum):
     """The reply is readable and leaves this criterion out, also when asked for it alone."""
     CONTRADICTORY = "contradictory"
     """The reply decides this criterion in two ways."""
+    UNDECIDED = "undecided"
+    """The judge answered that it cannot tell."""
     BUDGET = "budget"
     """The run's limit of calls, tokens or cost was reached before this call."""
 

@@ -1,0 +1,164 @@
+"""The parser: a reply in, for every criterion asked a reading out."""
+
+import dataclasses
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from components.judge.parsing.claims import Claim, claims_in
+from components.judge.parsing.labels import Label, agree
+from components.judge.parsing.reasoning import drop_reasoning
+from components.judge.parsing.refusal import is_refusal
+from components.judge.parsing.scan import Broken, Cut, Whole, scan
+from components.judge.verdict import UnknownReason, VerdictStatus
+
+VERSION: Final = 1
+"""Raised when a reply comes to mean something else; part of every protocol's version."""
+
+_REASONS: Final = {
+    Label.UNDECIDED: UnknownReason.UNDECIDED,
+    Label.UNREADABLE: UnknownReason.UNPARSEABLE,
+    Label.CONTRADICTORY: UnknownReason.CONTRADICTORY,
+}
+_CLOSERS: Final = re.compile(r"[\s\]\}`\"'*,;.~_]*")
+_BETWEEN: Final = re.compile(r"[\s,;]*")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Reading:
+    """What a reply says about one criterion.
+
+    Attributes:
+        status: met, unmet or unknown.
+        reason: why it is unknown; None exactly when it is known.
+        explanation: the judge's own words, where the reply has a place for them.
+    """
+
+    status: VerdictStatus
+    reason: UnknownReason | None = None
+    explanation: str | None = None
+
+
+def read_reply(reply: str, wanted: Sequence[int], *, cut: bool = False, quoted: str = "") -> dict[int, Reading]:
+    """Verdicts from the last JSON in a reply that holds any.
+
+    Only JSON counts, and only what it says without doubt: a verdict that the reply's end cuts, a number that was not
+    asked for in place of one that was, two labels for one criterion, or a label that is none, are unknown. Objects of
+    one verdict each that follow one another count as one list.
+
+    Args:
+        reply: the judge's text.
+        wanted: numbers of the criteria, from 1, that the judge was asked for; a verdict without a number is taken when
+            there is only one.
+        cut: the server says that it stopped for length.
+        quoted: the response under judgement. Verdicts that stand in it word for word are the judge's quotation as long
+            as the judge has given others.
+
+    Returns:
+        One reading for every number in ``wanted``.
+    """
+    spoken = drop_reasoning(reply)
+    if not reply.strip():
+        return _all(wanted, UnknownReason.EMPTY_REPLY)
+    if not spoken.text.strip():
+        return _all(wanted, UnknownReason.TRUNCATED if spoken.unfinished or cut else UnknownReason.EMPTY_REPLY)
+    found = _find(spoken.text, len(wanted) == 1, cut or spoken.unfinished, quoted)
+    if isinstance(found, UnknownReason):
+        if found is UnknownReason.UNPARSEABLE and is_refusal(spoken.text):
+            found = UnknownReason.REFUSED
+        return _all(wanted, found)
+    claims, rest = found
+    return _assign(claims, wanted, rest)
+
+
+def _find(text: str, single: bool, cut: bool, quoted: str) -> tuple[list[Claim], UnknownReason] | UnknownReason:
+    """The claims that count, and the reason for criteria that they leave out; or why none count."""
+    pieces = scan(text)
+    said: dict[int, list[Claim]] = {}
+    for piece in pieces:
+        if isinstance(piece, Whole) and (claims := _claims(piece, single)):
+            said[piece.start] = claims
+    own = {p.start for p in pieces if p.start in said and not _is_quoted(text, p, quoted)}
+    pieces = [p for p in pieces if not isinstance(p, Whole) or (p.start in (own or said))]
+    if not pieces:
+        return UnknownReason.TRUNCATED if cut else UnknownReason.UNPARSEABLE
+    last = pieces[-1]
+    if isinstance(last, Cut):
+        return _partial(pieces) or UnknownReason.TRUNCATED
+    if isinstance(last, Broken):
+        return UnknownReason.TRUNCATED if cut else UnknownReason.UNPARSEABLE
+    outer = [p for p in pieces[:-1] if isinstance(p, Cut) or (isinstance(p, Broken) and _encloses(text, p, last))]
+    tail = not _CLOSERS.fullmatch(text, last.end)
+    if tail and cut:
+        return UnknownReason.TRUNCATED
+    if outer:
+        # The value is whole and what is around it is not: it counts only as the last thing there, with its own names.
+        numbered = all(claim.number is not None for claim in said[last.start])
+        if tail or not numbered:
+            return UnknownReason.TRUNCATED if isinstance(outer[0], Cut) else UnknownReason.UNPARSEABLE
+    return _run(text, pieces, said), UnknownReason.MISSING
+
+
+def _claims(piece: Whole, single: bool) -> list[Claim]:
+    return [claim for claim in claims_in(piece.value) if single or claim.number is not None]
+
+
+def _is_quoted(text: str, piece: Whole | Cut | Broken, quoted: str) -> bool:
+    if not quoted or not isinstance(piece, Whole):
+        return False
+    return "".join(text[piece.start : piece.end].split()) in "".join(quoted.split())
+
+
+def _partial(pieces: Sequence[Whole | Cut | Broken]) -> tuple[list[Claim], UnknownReason] | None:
+    """The whole elements of the list that the reply's end cuts, if the last thing begun is an element of it."""
+    for piece in reversed(pieces[-2:]):
+        if isinstance(piece, Cut) and piece.elements:
+            claims = [claim for claim in claims_in(list(piece.elements)) if claim.number is not None]
+            return (claims, UnknownReason.TRUNCATED) if claims else None
+    return None
+
+
+def _encloses(text: str, outer: Broken, inner: Whole) -> bool:
+    between = text[outer.start : inner.start]
+    return between.count("{") + between.count("[") > between.count("}") + between.count("]")
+
+
+def _run(text: str, pieces: Sequence[Whole | Cut | Broken], said: dict[int, list[Claim]]) -> list[Claim]:
+    """The last value's claims; where it is one of a run of values that decide one criterion each, the run's."""
+    last = pieces[-1]
+    claims = list(said[last.start])
+    if len(claims) != 1:
+        return claims
+    start = last.start
+    for piece in reversed(pieces[:-1]):
+        joined = isinstance(piece, Whole) and _BETWEEN.fullmatch(text, piece.end, start)
+        if not joined or len(said[piece.start]) != 1:
+            break
+        claims = [*said[piece.start], *claims]
+        start = piece.start
+    return claims
+
+
+def _assign(claims: list[Claim], wanted: Sequence[int], rest: UnknownReason) -> dict[int, Reading]:
+    by_number: dict[int, list[Claim]] = {}
+    for claim in claims:
+        by_number.setdefault(wanted[0] if claim.number is None else claim.number, []).append(claim)
+    strange = by_number.keys() - set(wanted)
+    if 0 in strange or (strange and set(wanted) - by_number.keys()):
+        # Counted from 0, or renumbered: any of the numbers may mean another criterion.
+        return _all(wanted, UnknownReason.UNPARSEABLE)
+    return {number: _reading(by_number.get(number, []), rest) for number in wanted}
+
+
+def _reading(claims: list[Claim], rest: UnknownReason) -> Reading:
+    if not claims:
+        return Reading(VerdictStatus.UNKNOWN, rest)
+    label = agree([claim.label for claim in claims])
+    if label in _REASONS:
+        return Reading(VerdictStatus.UNKNOWN, _REASONS[label])
+    explanation = next((claim.explanation for claim in claims if claim.explanation), None)
+    return Reading(VerdictStatus(label.value), None, explanation)
+
+
+def _all(wanted: Sequence[int], reason: UnknownReason) -> dict[int, Reading]:
+    return {number: Reading(VerdictStatus.UNKNOWN, reason) for number in wanted}
