@@ -1,6 +1,7 @@
 """Server-sent events cut anywhere, and what each way of ending means."""
 
 import asyncio
+import itertools
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -69,7 +70,7 @@ def test_where_the_bytes_are_cut_makes_no_difference(lines: list[tuple[bytes, by
     places = [0, *sorted(min(cut, len(whole)) for cut in cuts), len(whole)]
     one, many = EventParser(), EventParser()
     expected = [*one.feed(whole), *one.close()]
-    found = [event for a, b in zip(places, places[1:], strict=False) for event in many.feed(whole[a:b])]
+    found = [event for a, b in itertools.pairwise(places) for event in many.feed(whole[a:b])]
     assert [*found, *many.close()] == expected
 
 

@@ -1,4 +1,4 @@
-"""The HTTP side: /health, /v1/models, /v1/completions, and errors as OpenAI error objects."""
+"""The HTTP side: /health, /v1/models, both kinds of completions, and errors as OpenAI error objects."""
 
 import logging
 import time
@@ -7,9 +7,10 @@ from collections.abc import Awaitable, Callable
 import orjson
 from aiohttp import web
 
+from components.judge.server import chat_response, response
 from components.judge.server import request as requests
-from components.judge.server import response
 from components.judge.server.batcher import Batcher
+from components.judge.server.chat_request import chat_job, parse_chat
 from components.judge.server.engine import Engine
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -42,21 +43,25 @@ def build_app(engine: Engine, name: str) -> web.Application:
         return _json({"object": "list", "data": [card]})
 
     async def completions(call: web.Request) -> web.Response:
-        try:
-            raw = orjson.loads(await call.read())
-        except orjson.JSONDecodeError as error:
-            raise requests.RequestError(400, f"the body is not valid JSON: {error}") from error
-        asked = requests.parse(raw)
-        if asked.model != name:
-            raise requests.RequestError(
-                404,
-                f"The model `{asked.model}` does not exist; this server has `{name}`.",
-                param="model",
-                code="model_not_found",
-            )
+        asked = requests.parse(await _body(call))
+        _check_model(asked.model, name)
         prompts = requests.encode(asked, engine.text, context=engine.model.context, vocabulary=engine.model.vocabulary)
         answers = await batcher.submit(requests.to_jobs(asked, prompts))
         return _json(response.build(asked, prompts, answers, engine.text))
+
+    async def chat(call: web.Request) -> web.StreamResponse:
+        asked = parse_chat(await _body(call))
+        _check_model(asked.model, name)
+        prompt, job = chat_job(asked, engine.text, context=engine.model.context)
+        (answer,) = await batcher.submit([job])
+        if not asked.stream:
+            return _json(chat_response.whole(asked, len(prompt.ids), answer, engine.text))
+        stream = web.StreamResponse(headers={"Content-Type": "text/event-stream", "Cache-Control": "no-cache"})
+        await stream.prepare(call)
+        for event in chat_response.events(asked, len(prompt.ids), answer, engine.text):
+            await stream.write(event)
+        await stream.write_eof()
+        return stream
 
     async def start(_: web.Application) -> None:
         batcher.start()
@@ -68,6 +73,7 @@ def build_app(engine: Engine, name: str) -> web.Application:
     app.router.add_get("/health", health)
     app.router.add_get("/v1/models", models)
     app.router.add_post("/v1/completions", completions)
+    app.router.add_post("/v1/chat/completions", chat)
     app.on_startup.append(start)
     app.on_cleanup.append(stop)
     return app
@@ -86,6 +92,23 @@ async def _errors(request: web.Request, handler: Handler) -> web.StreamResponse:
         log.error("%s %s: %s", request.method, request.path, error)
         body = {"error": {"message": str(error), "type": "server_error", "param": None, "code": 500}}
         return _json(body, status=500)
+
+
+async def _body(call: web.Request) -> object:
+    try:
+        return orjson.loads(await call.read())
+    except orjson.JSONDecodeError as error:
+        raise requests.RequestError(400, f"the body is not valid JSON: {error}") from error
+
+
+def _check_model(asked: str, served: str) -> None:
+    if asked != served:
+        raise requests.RequestError(
+            404,
+            f"The model `{asked}` does not exist; this server has `{served}`.",
+            param="model",
+            code="model_not_found",
+        )
 
 
 def _json(body: object, status: int = 200) -> web.Response:

@@ -8,7 +8,7 @@ from components.judge.server.jobs import Answer, TokenScore
 from components.judge.server.request import CompletionRequest
 from components.judge.server.text import Encoded, Text
 
-_LOWEST = -9999.0
+LOWEST = -9999.0
 """JSON has no minus infinity; vLLM reports this floor instead."""
 
 
@@ -56,7 +56,7 @@ def _logprobs(request: CompletionRequest, prompt: Encoded, answer: Answer, text:
         place += len(text.piece(index))
     return {
         "text_offset": offsets,
-        "token_logprobs": [None if score is None else max(score.logprob, _LOWEST) for score in scores],
+        "token_logprobs": [None if score is None else max(score.logprob, LOWEST) for score in scores],
         "tokens": [text.piece(index) for index in ids],
         "top_logprobs": [_tops(index, score, text) for index, score in zip(ids, scores, strict=True)],
     }
@@ -66,7 +66,7 @@ def _tops(index: int, score: TokenScore | None, text: Text) -> dict[str, float] 
     """The token itself and the likeliest ones, as vLLM lists them."""
     if score is None:
         return None
-    found = {text.piece(index): max(score.logprob, _LOWEST)}
+    found = {text.piece(index): max(score.logprob, LOWEST)}
     for other, value in score.top:
-        found.setdefault(text.piece(other), max(value, _LOWEST))
+        found.setdefault(text.piece(other), max(value, LOWEST))
     return found

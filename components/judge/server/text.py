@@ -48,6 +48,21 @@ class Text:
             tuple(got["input_ids"]), text, tuple(start for start, _ in spans), tuple(end for _, end in spans)
         )
 
+    def render(self, messages: list[dict[str, str]]) -> str:
+        """A conversation as one text, up to where the reply begins.
+
+        Raises:
+            ValueError: the tokenizer has no chat template, or the template refuses these turns.
+        """
+        from jinja2 import TemplateError
+
+        if self._tokenizer.chat_template is None:
+            raise ValueError("the model has no chat template; ask it by /v1/completions")
+        try:
+            return str(self._tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True))
+        except TemplateError as error:
+            raise ValueError(f"the model's chat template refuses them: {error}") from error
+
     def from_ids(self, ids: tuple[int, ...]) -> Encoded:
         """A prompt that came as token ids; offsets add up the lengths of the single tokens' texts."""
         starts, ends, place = [], [], 0
