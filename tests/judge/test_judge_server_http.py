@@ -209,7 +209,7 @@ def test_every_mistake_is_an_error_object_that_names_it(engine: Engine) -> None:
             assert message in data["error"]["message"], (body, data)
         assert (await post({"model": NAME, "prompt": "a", "max_tokens": 0}))[0] == 200
         async with aiohttp.ClientSession() as session:
-            for method, path, expected in (("GET", "/v1/completions", 405), ("POST", "/v1/chat/completions", 404)):
+            for method, path, expected in (("GET", "/v1/completions", 405), ("POST", "/v1/embeddings", 404)):
                 async with session.request(method, url + path) as response:
                     assert response.status == expected
                     assert "error" in orjson.loads(await response.read())
