@@ -1,4 +1,4 @@
-"""verl's replay buffer, looking for finished groups five times a second instead of once in two.
+"""verl's replay buffer, looking for finished groups five times a second, and masking those that tell nothing.
 
 With small models a step lasts seconds, and the trainer would sleep through a good part of each.
 """
@@ -6,6 +6,8 @@ With small models a step lasts seconds, and the trainer would sleep through a go
 from typing import Any
 
 from verl.trainer.ppo.v1.replay_buffer import ReplayBuffer
+
+from components.reward.verl_groups import judge_metrics, mask_groups
 
 POLL_SECONDS = 0.2
 
@@ -23,3 +25,10 @@ class QuickReplayBuffer(ReplayBuffer):  # type: ignore[misc]
             sync_refill_failed_groups=True,
             **kwargs,
         )
+
+    def sample(self, global_steps: int, partition_id: str, batch_size: int) -> tuple[Any, dict[str, Any]]:
+        """verl's batch, with the masks of groups that tell nothing set to 0 and the judge's rates in the metrics."""
+        batch, metrics = super().sample(global_steps, partition_id, batch_size)
+        if partition_id != "val":
+            metrics = {**metrics, **mask_groups(batch), **judge_metrics(global_steps)}
+        return batch, metrics

@@ -4,12 +4,15 @@ verl's own dumps lack the reward's parts and the samples that abstained. Rows ar
 that a killed run loses at most the samples in flight.
 """
 
+import dataclasses
 import json
 import sqlite3
 import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from components.reward.judge_rates import Judged
 
 _COLUMNS = (
     "step",
@@ -28,6 +31,8 @@ _COLUMNS = (
     "attempt",
 )
 
+_JUDGED = "length, abstained, verdicts, unparsed, asked_again"
+
 
 class RolloutLog:
     """Append-only; one writer process, any number of readers."""
@@ -38,6 +43,10 @@ class RolloutLog:
         self._connection.execute("PRAGMA journal_mode=WAL")
         self._connection.execute("PRAGMA synchronous=NORMAL")
         self._connection.execute(f"CREATE TABLE IF NOT EXISTS rollouts ({', '.join(_COLUMNS)}, time REAL)")
+        self._connection.execute(
+            "CREATE TABLE IF NOT EXISTS judged (step INTEGER, attempt INTEGER, length INTEGER, abstained INTEGER, "
+            "verdicts INTEGER, unparsed INTEGER, asked_again INTEGER)"
+        )
         self._connection.execute(
             "CREATE TABLE IF NOT EXISTS attempts (attempt INTEGER PRIMARY KEY, resumed_from INTEGER)"
         )
@@ -57,12 +66,30 @@ class RolloutLog:
         """The step that each attempt resumed from, by its number."""
         return dict(self._connection.execute("SELECT attempt, resumed_from FROM attempts ORDER BY attempt"))
 
-    def append(self, row: Mapping[str, Any]) -> None:
-        """Add one sample; keys are the columns of the ROLLOUTS contract."""
+    def append(self, row: Mapping[str, Any], judged: Judged | None = None) -> None:
+        """Add one sample; keys are the columns of the ROLLOUTS contract, ``judged`` is how the judge treated it."""
         values = [json.dumps(row[name]) if isinstance(row[name], dict) else row[name] for name in _COLUMNS]
         marks = ", ".join("?" * (len(_COLUMNS) + 1))
         with self._connection:
             self._connection.execute(f"INSERT INTO rollouts VALUES ({marks})", [*values, time.time()])
+            if judged is not None:
+                self._connection.execute(
+                    "INSERT INTO judged VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    (row["step"], row["attempt"], *dataclasses.astuple(judged)),
+                )
+
+    def judged_in(self, step: int) -> list[Judged]:
+        """How the judge treated the samples of one step, in the last attempt that ran it."""
+        query = (
+            f"SELECT {_JUDGED} FROM judged WHERE step = ? "
+            "AND attempt = (SELECT MAX(attempt) FROM judged WHERE step = ?) ORDER BY rowid"
+        )
+        return [_judged(values) for values in self._connection.execute(query, (step, step))]
+
+    def newest_judged(self, count: int) -> list[Judged]:
+        """How the judge treated the newest ``count`` samples, those of repeated steps included."""
+        query = f"SELECT {_JUDGED} FROM judged ORDER BY rowid DESC LIMIT ?"
+        return [_judged(values) for values in self._connection.execute(query, (count,))]
 
     def rows(self) -> list[dict[str, Any]]:
         """The samples that the final weights come from: of each step, those of the last attempt that ran it."""
@@ -90,6 +117,11 @@ class RolloutLog:
     def close(self) -> None:
         """Close the file."""
         self._connection.close()
+
+
+def _judged(values: tuple[int, int, int, int, int]) -> Judged:
+    length, abstained, *counts = values
+    return Judged(length, bool(abstained), *counts)
 
 
 def _last_attempts(attempts: Mapping[int, int]) -> Any:

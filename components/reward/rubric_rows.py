@@ -102,16 +102,15 @@ def _criterion(entry: object, where: str) -> Criterion:
 
 def _verdict(entry: object, where: str) -> Verdict:
     if isinstance(entry, int | float) and not isinstance(entry, bool) and 0 <= entry <= 1:
-        status = VerdictStatus.MET if entry > 0.5 else VerdictStatus.UNMET
-        return Verdict(status, float(entry), None, None, "file", "file", 0)
-    try:
-        status = VerdictStatus(entry)
-    except ValueError as error:
+        side = VerdictStatus.MET if entry > 0.5 else VerdictStatus.UNMET
+        return Verdict(side, float(entry), None, None, "file", "file", 0)
+    status = next((status for status in VerdictStatus if status.value == entry), None)
+    if status is None:
         raise ContractError(
             f"{entry!r} is no verdict",
             where=where,
             remedy="write met, unmet, unknown, or the probability of being met; what is neither is unknown",
-        ) from error
+        )
     if status is VerdictStatus.UNKNOWN:
         return Verdict(status, None, None, UnknownReason.MISSING, "file", "file", 0)
     return Verdict(status, float(status is VerdictStatus.MET), None, None, "file", "file", 0)

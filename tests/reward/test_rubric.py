@@ -146,3 +146,32 @@ def test_an_unknown_verdict_never_beats_the_best_known_one(good: list[float], ba
             assert got.value is None
         else:
             assert got.value is None or got.value <= full.value + 1e-9 or not bad
+
+
+@given(ROWS, SHARES, st.data())
+def test_losing_a_verdict_never_turns_into_a_number_of_its_own(
+    rows: list[tuple[float, Verdict]], least: float, data: st.DataObject
+) -> None:
+    """With one verdict lost, a sample abstains or has the reward of the rubric without that criterion."""
+    criteria, verdicts = rubric(*(p for p, _ in rows)), [v for _, v in rows]
+    place = data.draw(st.integers(0, len(rows) - 1))
+    verdicts[place] = unknown()
+    reward = rubric_reward(criteria, verdicts, min_known_weight=least)
+    if reward.status == "scored":
+        assert criteria[place].points > 0
+        shorter = rubric_reward(
+            criteria[:place] + criteria[place + 1 :], verdicts[:place] + verdicts[place + 1 :], min_known_weight=1e-9
+        )
+        assert reward.value == pytest.approx(shorter.value)
+        assert reward.parts["unclipped"] == pytest.approx(shorter.parts["unclipped"])
+
+
+@given(ROWS, st.floats(0.01, 100))
+def test_the_scale_of_the_points_does_not_matter(rows: list[tuple[float, Verdict]], scale: float) -> None:
+    verdicts = [v for _, v in rows]
+    one = rubric_reward(rubric(*(p for p, _ in rows)), verdicts, min_known_weight=1e-9)
+    other = rubric_reward(rubric(*(scale * p for p, _ in rows)), verdicts, min_known_weight=1e-9)
+    assert one.status == other.status
+    if one.value is not None:
+        assert other.value == pytest.approx(one.value)
+        assert other.parts["unclipped"] == pytest.approx(one.parts["unclipped"], abs=1e-9)

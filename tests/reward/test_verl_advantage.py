@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 core_algos = pytest.importorskip("verl.trainer.ppo.core_algos")
 from components.reward.verl_advantage import NAME, gavel_grpo  # noqa: E402
@@ -46,3 +48,34 @@ def test_padding_rows_take_no_part():
     deviation = 0.6 / 2**0.5
     assert ours[1, 0].item() == pytest.approx(0.3 / deviation, rel=1e-5)
     assert ours[2].abs().sum().item() == 0
+
+
+ROWS = st.lists(st.tuples(st.floats(0, 1, width=32), st.integers(0, 3), st.integers(0, 5)), min_size=1, max_size=24)
+
+
+@given(ROWS, st.booleans())
+def test_random_masks_against_a_formula_over_matrices_in_float64(rows: list[tuple[float, int, int]], divide: bool):
+    totals, groups, lengths = (list(column) for column in zip(*rows, strict=True))
+    rewards, mask = rewards_at_last_token(totals, lengths, 5)
+    ours, returns = gavel_grpo(
+        rewards,
+        mask,
+        np.array([f"u{group}" for group in groups], dtype=object),
+        config={"norm_adv_by_std_in_grpo": divide},
+    )
+    # One matrix of "same group and both judged" replaces the loop over groups.
+    judged = np.array(lengths) > 0
+    labels = np.array(groups)
+    same = (labels[:, None] == labels[None, :]) & judged[None, :] & judged[:, None]
+    values = np.where(judged, np.array(totals, dtype=np.float64), 0.0)
+    count = same.sum(1)
+    mean = same @ values / np.maximum(count, 1)
+    squares = (same * (values[None, :] - mean[:, None]) ** 2).sum(1)
+    deviation = np.sqrt(squares / np.maximum(count - 1, 1))
+    trained = judged & (count >= 2) & (deviation > 1e-6)
+    expected = np.where(trained, (values - mean) / np.where(trained & divide, deviation, 1.0), 0.0)
+    assert torch.equal(ours, returns)
+    assert np.allclose(ours.double().numpy(), expected[:, None] * mask.numpy(), rtol=1e-4, atol=1e-5)
+    # Within a group the advantages of the judged samples sum to zero, whatever was masked.
+    for group in set(groups):
+        assert abs(sum(expected[labels == group])) < 1e-5 * len(rows) + 1e-9

@@ -1,0 +1,70 @@
+"""The judge's failures by decile of length: counts by hand, and numpy's quantiles."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.judge.verdict import UnknownReason, Verdict, VerdictStatus
+from components.reward.judge_rates import Judged, deciles, rates, rates_by_decile
+
+
+def verdict(reason: UnknownReason | None = None, attempts: int = 1) -> Verdict:
+    status = VerdictStatus.MET if reason is None else VerdictStatus.UNKNOWN
+    return Verdict(status, None, None, reason, "j", "p", attempts)
+
+
+def test_a_sample_is_counted_by_reason_and_calls():
+    given_ = [
+        verdict(),
+        verdict(attempts=2),
+        verdict(UnknownReason.UNPARSEABLE, 3),
+        verdict(UnknownReason.TIMEOUT),
+        verdict(UnknownReason.MISSING),
+    ]
+    assert Judged.of(7, abstained=True, verdicts=given_) == Judged(7, True, 5, 2, 2)
+
+
+def test_a_judge_that_fails_on_long_answers_shows_in_the_last_deciles():
+    # Ten samples a decile, 4 verdicts each; the longest twenty abstain, each with 3 unparsed and 2 re-asked verdicts.
+    samples = [Judged(n, False, 4, 0, 0) for n in range(80)] + [Judged(n, True, 4, 3, 2) for n in range(80, 100)]
+    found = rates_by_decile(samples[::-1])
+    for decile in range(1, 11):
+        bad = decile > 8
+        assert found[f"abstain_rate/length_decile_{decile:02d}"] == (1.0 if bad else 0.0)
+        assert found[f"parse_failure_rate/length_decile_{decile:02d}"] == (0.75 if bad else 0.0)
+        assert found[f"reask_rate/length_decile_{decile:02d}"] == (0.5 if bad else 0.0)
+        assert found[f"response_tokens/length_decile_{decile:02d}"] == 10 * decile - 1
+    assert rates(samples) == pytest.approx({"abstain_rate": 0.2, "parse_failure_rate": 0.15, "reask_rate": 0.1})
+
+
+def test_nothing_has_no_rate():
+    assert rates([]) == {}
+    assert rates_by_decile([]) == {}
+    assert rates([Judged(0, True, 0, 0, 0)]) == {"abstain_rate": 1.0}
+
+
+def test_few_samples_leave_deciles_empty():
+    found = rates_by_decile([Judged(5, False, 1, 0, 0), Judged(9, True, 1, 1, 0)])
+    assert {name.split("/")[1] for name in found} == {"length_decile_01", "length_decile_06"}
+
+
+@given(st.lists(st.integers(0, 10_000), min_size=10, max_size=300, unique=True))
+def test_distinct_lengths_fill_the_deciles_evenly(lengths: list[int]):
+    places = np.array(deciles(lengths))
+    counts = np.bincount(places, minlength=11)[1:]
+    assert counts.max() - counts.min() <= 1
+    values = np.array(lengths)
+    edges = np.quantile(values, np.arange(1, 10) / 10, method="inverted_cdf")
+    # A value beyond k of the nine inner quantiles lies at most one decile away from k + 1 (quantiles fall on samples).
+    assert np.all(np.abs(places - 1 - (values[:, None] > edges).sum(1)) <= 1)
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=60))
+def test_longer_is_never_in_a_lower_decile_and_equal_is_in_the_same(lengths: list[int]):
+    places = deciles(lengths)
+    assert all(1 <= place <= 10 for place in places)
+    for one, place in zip(lengths, places, strict=True):
+        for other, there in zip(lengths, places, strict=True):
+            assert (one < other) <= (place <= there)
+            assert (one == other) <= (place == there)

@@ -1,0 +1,193 @@
+"""Masks between sampling and update: which rows verl's loss still sees, and what reaches its metrics."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("verl")
+from tensordict import TensorDict  # noqa: E402
+from test_rollout_log import row  # noqa: E402
+from verl.trainer.ppo.core_algos import agg_loss  # noqa: E402
+
+from components.reward import verl_groups  # noqa: E402
+from components.reward.judge_rates import Judged  # noqa: E402
+from components.reward.rollout_log import RolloutLog  # noqa: E402
+
+
+class Queue:
+    """TransferQueue's three calls over a dict."""
+
+    def __init__(self, rows: dict[str, dict[str, Any]]) -> None:
+        self.rows = rows
+
+    def kv_batch_get(self, *, keys: list[str], partition_id: str, select_fields: list[str]) -> TensorDict:
+        columns = {
+            name: torch.nested.as_nested_tensor([self.rows[key][name] for key in keys], layout=torch.jagged)
+            for name in select_fields
+        }
+        return TensorDict(columns, batch_size=len(keys))
+
+    def kv_batch_put(self, *, keys: list[str], partition_id: str, fields: TensorDict) -> None:
+        for name in fields.keys():  # noqa: SIM118  (a TensorDict is iterated over its rows)
+            for key, value in zip(keys, fields[name], strict=True):
+                self.rows[key][name] = value
+
+
+def masked(rewards: list[float], groups: list[str], lengths: list[int]) -> tuple[Queue, list[str], dict[str, float]]:
+    keys, rows = [], {}
+    for number, (reward, group, length) in enumerate(zip(rewards, groups, lengths, strict=True)):
+        scores = torch.zeros(length)
+        scores[-1] = reward
+        mask = torch.ones(length, dtype=torch.int64)
+        keys.append(f"{group}_{number}_0")
+        rows[keys[-1]] = {"rm_scores": scores, "response_mask": mask, "loss_mask": mask}
+    queue = Queue(rows)
+    real, verl_groups.tq = verl_groups.tq, queue
+    try:
+        found = verl_groups.mask_groups(SimpleNamespace(keys=keys, partition_id="train"))
+    finally:
+        verl_groups.tq = real
+    return queue, keys, found
+
+
+def test_lone_survivors_and_equal_groups_are_masked_and_counted():
+    groups = ["a", "a", "b", "c", "c", "d_e", "d_e"]
+    queue, keys, found = masked([0.1, 0.9, 0.9, 0.4, 0.4, 0.0, 1.0], groups, [3, 2, 4, 1, 2, 2, 2])
+    assert found == {"judge/groups": 4.0, "judge/masked_groups": 2.0, "judge/masked_samples": 3.0}
+    seen = [int(queue.rows[key]["response_mask"].sum()) for key in keys]
+    assert seen == [3, 2, 0, 0, 0, 2, 2]
+    assert [int(queue.rows[key]["loss_mask"].sum()) for key in keys] == seen
+    assert [len(queue.rows[key]["response_mask"]) for key in keys] == [3, 2, 4, 1, 2, 2, 2]
+
+
+@given(st.lists(st.tuples(st.sampled_from([0.0, 0.25, 1.0]), st.integers(0, 3), st.integers(1, 4)), min_size=1))
+def test_exactly_the_groups_without_two_values_are_masked(rows: list[tuple[float, int, int]]):
+    queue, keys, _ = masked([r for r, _, _ in rows], [f"g{g}" for _, g, _ in rows], [n for _, _, n in rows])
+    for key, (_, group, length) in zip(keys, rows, strict=True):
+        values = {reward for reward, other, _ in rows if other == group}
+        assert int(queue.rows[key]["response_mask"].sum()) == (length if len(values) > 1 else 0)
+
+
+@pytest.mark.parametrize("mode", ["token-mean", "seq-mean-token-sum", "seq-mean-token-mean"])
+def test_a_masked_row_leaves_verls_loss_as_if_it_were_not_there(mode: str):
+    torch.manual_seed(0)
+    loss = torch.randn(4, 5, dtype=torch.float64, requires_grad=True)
+    mask = torch.ones(4, 5, dtype=torch.bool)
+    mask[1] = mask[3] = False
+    whole = agg_loss(loss, mask, mode)
+    alone = agg_loss(loss[[0, 2]], mask[[0, 2]], mode)
+    assert whole.item() == pytest.approx(alone.item())
+    whole.backward()
+    assert loss.grad is not None
+    assert loss.grad[[1, 3]].abs().sum().item() == 0
+    # With an advantage of 0 alone, the same rows would halve the token mean.
+    assert agg_loss(loss * mask, torch.ones_like(mask), "token-mean").item() == pytest.approx(
+        0.5 * agg_loss(loss, mask, "token-mean").item()
+    )
+
+
+def ppo(mask: Any, advantages: Any, log_prob: Any, ref: Any) -> Any:
+    """verl's whole actor loss with KL term, over rows of equal length."""
+    from verl.workers.config import ActorConfig
+    from verl.workers.utils import losses
+
+    config = ActorConfig(
+        strategy="fsdp2",
+        rollout_n=1,
+        ppo_mini_batch_size=len(mask),
+        ppo_micro_batch_size_per_gpu=1,
+        use_kl_loss=True,
+        kl_loss_coef=0.1,
+        kl_loss_type="low_var_kl",
+    )
+
+    class Data(dict[str, Any]):
+        def select(self, *names: str) -> "Data":
+            return Data({name: self[name] for name in names})
+
+        def to_padded_tensor(self) -> "Data":
+            return self
+
+    data = Data(
+        dp_size=1,
+        batch_num_tokens=int(mask.sum()),
+        global_batch_size=len(mask),
+        response_mask=mask,
+        old_log_probs=log_prob.detach(),
+        advantages=advantages,
+        ref_log_prob=ref,
+    )
+    real, losses.no_padding_2_padding = losses.no_padding_2_padding, lambda values, _: values
+    try:
+        return losses.ppo_loss(config, {"log_probs": log_prob}, data)[0]
+    finally:
+        losses.no_padding_2_padding = real
+
+
+def test_masked_rows_have_no_gradient_in_verls_actor_loss_while_zero_advantages_do():
+    torch.manual_seed(1)
+    log_prob = -torch.rand(3, 4)
+    ref = -torch.rand(3, 4)
+    advantages = torch.tensor([[1.0], [-1.0], [0.0]]).expand(3, 4).contiguous()
+    mask = torch.ones(3, 4, dtype=torch.int64)
+    gradients = []
+    for masks in (mask, mask * torch.tensor([[1], [1], [0]])):
+        leaf = log_prob.clone().requires_grad_()
+        ppo(masks, advantages, leaf, ref).backward()
+        assert leaf.grad is not None
+        gradients.append(leaf.grad)
+    assert gradients[0][2].abs().sum() > 0
+    assert gradients[1][2].abs().sum() == 0
+    # And the others weigh by 8 tokens instead of 12.
+    assert torch.allclose(gradients[1][:2], gradients[0][:2] * 12 / 8)
+
+
+def test_a_batch_in_which_every_row_is_masked_has_gradient_zero():
+    torch.manual_seed(2)
+    layer = torch.nn.Linear(4, 4)
+    log_prob = torch.log_softmax(layer(torch.ones(2, 4)), -1)
+    ppo(torch.zeros(2, 4, dtype=torch.int64), torch.zeros(2, 4), log_prob, log_prob.detach() - 0.5).backward()
+    assert all(torch.equal(weight.grad, torch.zeros_like(weight)) for weight in layer.parameters())
+
+
+def test_metrics_of_a_step_and_of_the_newest_samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    log = RolloutLog(tmp_path / "rollouts.sqlite")
+    log.start_attempt(0)
+    for number in range(20):
+        log.append(row(1, 1, index=number), Judged(number, False, 2, 0, 0))
+    log.append(row(2, 1), Judged(999, True, 2, 2, 2))
+    log.start_attempt(1)
+    for number in range(4):
+        log.append(row(2, 2, index=number), Judged(100 + number, number == 3, 2, number == 3, 1))
+    log.close()
+    monkeypatch.setenv(verl_groups.FOLDER_ENV, str(tmp_path))
+    found = verl_groups.judge_metrics(2)
+    assert found["judge/abstained_samples"] == 1
+    assert found["judge/abstain_rate"] == 0.25
+    assert found["judge/parse_failure_rate"] == 1 / 8
+    assert found["judge/reask_rate"] == 0.5
+    # 25 samples by length: 20 short ones, 4 of 100 to 103, and the lost attempt's of 999.
+    assert found["judge/abstain_rate/length_decile_01"] == 0
+    assert found["judge/abstain_rate/length_decile_10"] == 1.0
+    assert found["judge/response_tokens/length_decile_10"] == 999
+
+
+def test_verl_keeps_the_values_of_one_step_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    from verl.trainer.ppo.v1.utils import MetricsAggregator
+
+    log = RolloutLog(tmp_path / "rollouts.sqlite")
+    log.append(row(1, 1), Judged(3, True, 1, 1, 1))
+    log.close()
+    monkeypatch.setenv(verl_groups.FOLDER_ENV, str(tmp_path))
+    _, _, groups = masked([0.1, 0.9, 0.5], ["a", "a", "b"], [1, 1, 1])
+    ours = groups | verl_groups.judge_metrics(1)
+    aggregator = MetricsAggregator()
+    aggregator.add_step_metrics(ours, sample_count=3)
+    assert aggregator.get_aggregated_metrics() == pytest.approx(ours)
+    assert all(np.isfinite(value) for value in ours.values())
