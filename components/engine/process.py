@@ -12,6 +12,7 @@ from pathlib import Path
 from components.core.errors import JudgeError, StepError
 from components.core.progress import Progress
 from components.core.services.process import ProcessId, descendants, guarded, kill_all
+from components.reward.abstain_guard import PAUSED
 from components.reward.rollout_log import RolloutLog
 
 _POLL_SECONDS = 1.0
@@ -41,6 +42,7 @@ class TrainerProcess:
         self._log = work / "trainer.log"
         self._fatal = work / "fatal.json"
         self._fatal.unlink(missing_ok=True)
+        (work / PAUSED).unlink(missing_ok=True)
         metrics.unlink(missing_ok=True)
         self._started = time.time()
         with self._log.open("ab") as log:
@@ -74,7 +76,7 @@ class TrainerProcess:
             StepError: it failed, or the deadline passed.
         """
         log = RolloutLog(self._work / "rollouts.sqlite")
-        done = 0
+        done, paused = 0, False
         try:
             while self._child.poll() is None:
                 time.sleep(_POLL_SECONDS)
@@ -86,7 +88,11 @@ class TrainerProcess:
                 current = resumed_from + done + 1
                 judged = f"{count} of {samples_per_step} responses judged" if step == current else "starting"
                 state = "training" if count >= samples_per_step or done else judged
-                self._beat(current, state, newest)
+                reason = self._paused()
+                if (reason is not None) != paused:
+                    paused = reason is not None
+                    progress.phase(reason or "the judge judges again; training goes on")
+                self._beat(current, "paused" if paused else state, newest)
                 self._check(newest, stall, deadline)
             if self._child.returncode != 0:
                 self._raise_failure()
@@ -130,6 +136,13 @@ class TrainerProcess:
         partial = self._work / "heartbeat.partial"
         partial.write_text(json.dumps(beat))
         partial.replace(self._work / "heartbeat.json")
+
+    def _paused(self) -> str | None:
+        """Why the trainer waits for the judge; None when it does not."""
+        try:
+            return (self._work / PAUSED).read_text()
+        except FileNotFoundError:
+            return None
 
     def _metric_lines(self) -> list[dict[str, object]]:
         return read_metrics(self._metrics)

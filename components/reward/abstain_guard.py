@@ -1,10 +1,20 @@
-"""Stops a run whose judge has stopped judging, before the policy trains on the few samples that get through."""
+"""Holds a run whose judge has stopped judging, and ends it if the judge stays away: the policy never trains on the few
+samples that get through."""
 
+import asyncio
 import collections
+import dataclasses
 import json
+import time
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from components.core.errors import JudgeError
+from components.judge.verdict import UnknownReason, Verdict
+from components.reward.rubric import Reward
+
+PAUSED = "paused.txt"
+"""Name of the file that is there while judging is held, with one line for people."""
 
 WINDOW = 64
 """Samples looked back on."""
@@ -12,36 +22,183 @@ WINDOW = 64
 MINIMUM = 16
 """Samples that must be seen before the rate means anything."""
 
+FIRST_WAIT, LONGEST_WAIT = 2.0, 30.0
+"""Seconds between two questions to a judge that is away: doubled from the first to the longest."""
+
+LASTING = frozenset(
+    {
+        UnknownReason.REFUSED,
+        UnknownReason.EMPTY_RESPONSE,
+        UnknownReason.TOO_LONG,
+        UnknownReason.LOW_MASS,
+        UnknownReason.BUDGET,
+    }
+)
+"""Reasons that waiting does not mend: they lie in the sample, in the judge's own mind, or in the run's budget."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Judgement:
+    """One sample's verdicts and the reward that they make."""
+
+    reward: Reward
+    verdicts: Sequence[Verdict]
+
+    @property
+    def abstained(self) -> bool:
+        """Whether there is no reward."""
+        return self.reward.value is None
+
+    @property
+    def may_pass(self) -> bool:
+        """Whether it abstained for a reason that may be gone when the sample is judged again."""
+        return self.abstained and any(verdict.reason not in LASTING for verdict in self.verdicts if verdict.reason)
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why verdicts are unknown."""
+        return [verdict.reason.value for verdict in self.verdicts if verdict.reason is not None]
+
 
 class AbstainGuard:
-    """Watches the share of abstained samples among the newest ones."""
+    """Watches the share of abstained samples among the newest ones, and pauses all judging while it is too high.
 
-    def __init__(self, max_rate: float, fatal_file: Path) -> None:
-        """Watch for a share above ``max_rate``, and report the end of the run through ``fatal_file``."""
+    In a pause one sample at a time asks the judge, again and again. Once it gets a reward, those that waited are judged
+    again and the run goes on; when the pause has lasted too long, the run ends.
+
+    Args:
+        max_rate: largest share of abstained samples among the newest :data:`WINDOW`.
+        fatal_file: where the end of the run is reported, for the step that watches the trainer; while judging is held,
+            :data:`PAUSED` beside it says why.
+        judge: name of the judge, for messages.
+        pause_seconds: longest pause; 0 ends the run at once.
+        clock: monotonic seconds.
+        sleep: waits.
+        say: prints a line; the trainer's output is also its sign of life.
+    """
+
+    def __init__(
+        self,
+        max_rate: float,
+        fatal_file: Path,
+        *,
+        judge: str,
+        pause_seconds: float,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        say: Callable[[str], None] = lambda line: print(line, flush=True),
+    ) -> None:
         self._max_rate = max_rate
         self._fatal_file = fatal_file
-        self._recent: collections.deque[bool] = collections.deque(maxlen=WINDOW)
-        self._reasons: collections.Counter[str] = collections.Counter()
+        self._pause_file = fatal_file.with_name(PAUSED)
+        self._pause_file.unlink(missing_ok=True)
+        self._judge = judge
+        self._pause_seconds = pause_seconds
+        self._clock, self._sleep, self._say = clock, sleep, say
+        self._recent: collections.deque[Judgement] = collections.deque(maxlen=WINDOW)
+        self._since: float | None = None
+        self._turn = asyncio.Lock()
+        self._stopped: JudgeError | None = None
 
-    def note(self, *, abstained: bool, reason: str, judge: str) -> None:
-        """Count one sample.
+    @property
+    def paused(self) -> bool:
+        """Whether judging is held now."""
+        return self._since is not None
+
+    async def judged(self, attempt: Callable[[], Awaitable[Judgement]]) -> Judgement:
+        """The judgement of one sample, which is asked for again when a pause fell onto it.
+
+        Args:
+            attempt: judges the sample; called once, or several times around a pause.
 
         Raises:
-            JudgeError: the share of abstained samples is above the limit; the same text is in the fatal file, since
-                verl treats an exception as one lost sample and goes on.
+            JudgeError: too many samples abstain, and pausing did not help, or could not; the same text is in the fatal
+                file, since verl treats an exception as one lost sample and goes on.
         """
-        self._recent.append(abstained)
-        if abstained:
-            self._reasons[reason] += 1
-        count, lost = len(self._recent), sum(self._recent)
-        if count < MINIMUM or lost <= self._max_rate * count:
-            return
-        reasons = ", ".join(f"{name} {number}" for name, number in self._reasons.most_common(5))
+        while True:
+            if self.paused:
+                recovered = await self._hold(attempt)
+                if recovered is not None:
+                    return recovered
+            if self._stopped is not None:
+                raise self._stopped
+            found = await attempt()
+            if self.paused and found.may_pass:
+                # Under way when the pause began, and lost to the same trouble.
+                continue
+            self._recent.append(found)
+            if not self._too_many():
+                return found
+            if not self.paused:
+                self._pause()
+            if not found.may_pass:
+                return found
+
+    async def _hold(self, attempt: Callable[[], Awaitable[Judgement]]) -> Judgement | None:
+        """Wait for this sample's turn to ask the judge; its judgement if it ended the pause, None if another did."""
+        async with self._turn:
+            wait = FIRST_WAIT
+            while self._since is not None:
+                if self._stopped is not None:
+                    raise self._stopped
+                left = self._since + self._pause_seconds - self._clock()
+                if left <= 0:
+                    self._end("the judge did not recover in a pause of " + _minutes(self._pause_seconds))
+                await self._sleep(min(wait, left))
+                wait = min(2 * wait, LONGEST_WAIT)
+                found = await attempt()
+                if not found.abstained:
+                    self._resume(found)
+                    return found
+                if not found.may_pass:
+                    # Nothing to be learnt from this sample: the next one asks.
+                    return found
+                self._say(
+                    f"[judge {self._judge}] still away after {_minutes(self._clock() - self._since)}: {_why(found)}"
+                )
+        return None
+
+    def _too_many(self) -> bool:
+        count = len(self._recent)
+        return count >= MINIMUM and self._lost() > self._max_rate * count
+
+    def _lost(self) -> int:
+        return sum(judgement.abstained for judgement in self._recent)
+
+    def _pause(self) -> None:
+        if not any(judgement.may_pass for judgement in self._recent):
+            self._end("waiting does not mend this")
+        if self._pause_seconds <= 0:
+            self._end("")
+        self._since = self._clock()
+        line = (
+            f"PAUSED for at most {_minutes(self._pause_seconds)}: {self._what()}; training goes on once it judges again"
+        )
+        self._pause_file.write_text(line)
+        self._say(f"[judge {self._judge}] {line}")
+
+    def _resume(self, found: Judgement) -> None:
+        assert self._since is not None
+        self._say(f"[judge {self._judge}] judges again after {_minutes(self._clock() - self._since)}")
+        self._since = None
+        self._pause_file.unlink(missing_ok=True)
+        self._recent.clear()
+        self._recent.append(found)
+
+    def _what(self) -> str:
+        reasons = collections.Counter(reason for judgement in self._recent for reason in judgement.reasons)
+        listed = ", ".join(f"{name} {number}" for name, number in reasons.most_common(5))
+        return (
+            f"judge {self._judge} could not judge {self._lost()} of the newest {len(self._recent)} samples ({listed})"
+        )
+
+    def _end(self, why: str) -> None:
         error = JudgeError(
-            f"judge {judge} could not judge {lost} of the newest {count} samples ({reasons})",
+            self._what() + (f"; {why}" if why else ""),
             where=f"reward.max_abstain_rate = {self._max_rate}",
             remedy="look at the judge's log and endpoint, then run the same command again: training resumes",
         )
+        self._stopped = error
         self.stop(error.what, error.where, error.remedy)
         raise error
 
@@ -50,3 +207,11 @@ class AbstainGuard:
         partial = self._fatal_file.with_suffix(".partial")
         partial.write_text(json.dumps({"what": what, "where": where, "remedy": remedy}))
         partial.replace(self._fatal_file)
+
+
+def _why(found: Judgement) -> str:
+    return ", ".join(sorted(set(found.reasons)))
+
+
+def _minutes(seconds: float) -> str:
+    return f"{seconds / 60:.1f} min"

@@ -19,7 +19,8 @@ from components.judge.build import build_judge
 from components.judge.endpoint import resolve_endpoint
 from components.judge.ledger import Ledger
 from components.judge.verdict import Criterion, Sample
-from components.reward.abstain_guard import AbstainGuard
+from components.reward.abstain_guard import AbstainGuard, Judgement
+from components.reward.judge_rates import Judged
 from components.reward.rollout_log import RolloutLog
 from components.reward.rubric import rubric_reward
 from components.reward.verl_manager_settings import SETTINGS_ENV, ManagerSettings
@@ -39,7 +40,13 @@ class GavelRewardManager(RewardManagerBase):  # type: ignore[misc]
         self._experiment = Experiment.from_json(settings.experiment)
         self._attempt = settings.attempt
         self._log = RolloutLog(work / "rollouts.sqlite")
-        self._guard = AbstainGuard(self._experiment.reward.max_abstain_rate, work / "fatal.json")
+        reward = self._experiment.reward
+        self._guard = AbstainGuard(
+            reward.max_abstain_rate,
+            work / "fatal.json",
+            judge=self._experiment.judge.name,
+            pause_seconds=60 * reward.pause_minutes,
+        )
         spec = self._experiment.judge
         self._ledger = Ledger(work / "ledger.sqlite")
         self._judge = build_judge(
@@ -73,18 +80,13 @@ class GavelRewardManager(RewardManagerBase):  # type: ignore[misc]
 
         Raises:
             AbstainedError: the judge could not decide; verl drops the sample and keeps its siblings.
-            JudgeError: too many samples in a row could not be judged; the trainer is to be stopped.
+            JudgeError: too many samples could not be judged, and a pause did not help; the trainer is to be stopped.
         """
         item = data[-1:][0]
         started = time.monotonic()
         sample, tokens, finished = self._sample(item)
-        verdicts = await self._judge.judge(sample)
-        reward = rubric_reward(
-            sample.criteria,
-            verdicts,
-            value=self._experiment.reward.value,
-            min_known_weight=self._experiment.reward.min_known_weight,
-        )
+        judgement = await self._guard.judged(lambda: self._ask(sample))
+        reward = judgement.reward
         step = int(item.non_tensor_batch["global_steps"])
         self._log.append(
             {
@@ -102,11 +104,12 @@ class GavelRewardManager(RewardManagerBase):  # type: ignore[misc]
                 "known_weight": reward.known_weight,
                 "parts": dict(reward.parts),
                 "attempt": self._attempt,
-            }
+            },
+            Judged.of(tokens, abstained=judgement.abstained, verdicts=judgement.verdicts),
         )
-        self._guard.note(abstained=reward.value is None, reason=reward.reason or "", judge=self._experiment.judge.name)
         if reward.value is None:
-            raise AbstainedError(f"step {step}, row {sample.row_id}: {reward.reason}")
+            why = ", ".join(sorted(set(judgement.reasons)))
+            raise AbstainedError(f"step {step}, row {sample.row_id}: {reward.reason} ({why})")
         return {
             "reward_score": reward.value,
             "reward_extra_info": {
@@ -115,6 +118,15 @@ class GavelRewardManager(RewardManagerBase):  # type: ignore[misc]
                 "response_tokens": tokens,
             },
         }
+
+    async def _ask(self, sample: Sample) -> Judgement:
+        """Judge a sample once."""
+        spec = self._experiment.reward
+        verdicts = await self._judge.judge(sample)
+        reward = rubric_reward(
+            sample.criteria, verdicts, spec.value, spec.min_known_weight, where=f"row {sample.row_id}"
+        )
+        return Judgement(reward, verdicts)
 
     def _sample(self, item: Any) -> tuple[Sample, int, bool]:
         """The sample as the judge sees it, its length in tokens, and whether the policy ended it."""

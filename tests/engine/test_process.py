@@ -87,6 +87,16 @@ def test_the_judges_end_stops_the_trainer_with_the_judges_error(tmp_path, monkey
     assert trainer._child.poll() is not None
 
 
+def test_a_pause_for_the_judge_is_told_and_ends(tmp_path, monkeypatch, capsys):
+    code = (
+        "import os, time\nopen('paused.txt', 'w').write('PAUSED for at most 10 min: judge j')\ntime.sleep(1)\n"
+        "os.remove('paused.txt')\ntime.sleep(1)"
+    )
+    watch(start(tmp_path, monkeypatch, code))
+    told = capsys.readouterr().out
+    assert told.index("PAUSED for at most 10 min: judge j") < told.index("training goes on")
+
+
 def test_children_of_the_trainer_end_with_it(tmp_path, monkeypatch):
     code = (
         "import subprocess, sys, time\n"

@@ -1,6 +1,9 @@
-"""The guard that stops a run whose judge has stopped judging."""
+"""The guard that holds a run whose judge has stopped judging, and then ends it. Time is a scripted clock."""
 
+import asyncio
 import json
+import tempfile
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -8,37 +11,162 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.core.errors import JudgeError
-from components.reward.abstain_guard import MINIMUM, WINDOW, AbstainGuard
+from components.judge.verdict import UnknownReason, Verdict, VerdictStatus
+from components.reward.abstain_guard import MINIMUM, PAUSED, WINDOW, AbstainGuard, Judgement
+from components.reward.rubric import Reward
+
+GOOD = Judgement(
+    Reward("scored", 0.5, {"unclipped": 0.5}, 1.0, None), [Verdict(VerdictStatus.MET, 0.5, None, None, "j", "p", 1)]
+)
 
 
-def test_a_dead_judge_stops_the_run_with_its_reasons(tmp_path: Path):
-    guard = AbstainGuard(0.2, tmp_path / "fatal.json")
+def lost(reason: UnknownReason = UnknownReason.JUDGE_DOWN) -> Judgement:
+    verdict = Verdict(VerdictStatus.UNKNOWN, None, None, reason, "j", "p", 3)
+    return Judgement(Reward("abstained", None, {}, 0.0, "known_weight"), [verdict])
+
+
+class World:
+    """A clock that only sleeping moves, and a guard that lives by it."""
+
+    def __init__(self, folder: Path, max_rate: float = 0.2, pause: float = 600.0) -> None:
+        self.now = 0.0
+        self.said: list[str] = []
+        self.fatal = folder / "fatal.json"
+        self.paused = folder / PAUSED
+        self.guard = AbstainGuard(
+            max_rate,
+            self.fatal,
+            judge="j",
+            pause_seconds=pause,
+            clock=lambda: self.now,
+            sleep=self.sleep,
+            say=self.said.append,
+        )
+
+    async def sleep(self, seconds: float) -> None:
+        self.now += seconds
+        await asyncio.sleep(0)
+
+    async def note(self, judgement: Judgement) -> Judgement:
+        return await self.guard.judged(always(judgement))
+
+
+def always(judgement: Judgement) -> Callable[[], Awaitable[Judgement]]:
+    async def attempt() -> Judgement:
+        await asyncio.sleep(0)
+        return judgement
+
+    return attempt
+
+
+async def test_a_dead_judge_pauses_the_run_and_ends_it_with_its_reasons(tmp_path: Path):
+    world = World(tmp_path)
     for _ in range(MINIMUM - 1):
-        guard.note(abstained=True, reason="judge_down", judge="j")
-    assert not (tmp_path / "fatal.json").exists()
+        assert (await world.note(lost())).abstained
+    assert world.said == []
     with pytest.raises(JudgeError, match=rf"could not judge {MINIMUM} of the newest {MINIMUM}"):
-        guard.note(abstained=True, reason="judge_down", judge="j")
-    assert "judge_down 16" in json.loads((tmp_path / "fatal.json").read_text())["what"]
+        await world.note(lost())
+    assert world.now == pytest.approx(600.0)
+    assert "PAUSED for at most 10.0 min" in world.said[0]
+    assert all("still away" in line for line in world.said[1:])
+    told = json.loads(world.fatal.read_text())
+    assert "judge_down 16" in told["what"]
+    assert "did not recover in a pause of 10.0 min" in told["what"]
 
 
-def test_a_rate_at_the_limit_goes_on(tmp_path: Path):
-    guard = AbstainGuard(0.25, tmp_path / "fatal.json")
+async def test_without_a_pause_it_ends_at_once(tmp_path: Path):
+    world = World(tmp_path, pause=0)
+    for _ in range(MINIMUM - 1):
+        await world.note(lost())
+    with pytest.raises(JudgeError, match="could not judge 16 of the newest 16"):
+        await world.note(lost())
+    assert (world.now, world.said) == (0.0, [])
+
+
+async def test_a_judge_that_comes_back_loses_no_sample_that_waited(tmp_path: Path):
+    world = World(tmp_path)
+    for _ in range(MINIMUM - 1):
+        await world.note(lost())
+    calls: dict[int, int] = dict.fromkeys(range(20), 0)
+
+    def sample(number: int) -> Callable[[], Awaitable[Judgement]]:
+        async def attempt() -> Judgement:
+            calls[number] += 1
+            await asyncio.sleep(0)
+            if world.now < 100.0:
+                assert world.now == 0 or world.paused.exists()
+                return lost()
+            return GOOD
+
+        return attempt
+
+    found = await asyncio.gather(*(world.guard.judged(sample(number)) for number in range(20)))
+    assert [judgement.abstained for judgement in found] == [False] * 20
+    assert not world.guard.paused
+    assert not world.paused.exists()
+    assert not world.fatal.exists()
+    assert "judges again" in world.said[-1]
+    # 2 + 4 + 8 + 16 + 30 + 30 + 30 seconds: seven questions of one sample, while the others ask nothing.
+    assert world.now == pytest.approx(120.0)
+    assert sum(calls.values()) <= 20 + 7 + 20
+
+
+async def test_the_window_begins_anew_after_a_pause(tmp_path: Path):
+    world = World(tmp_path)
+    for _ in range(MINIMUM - 1):
+        await world.note(lost())
+    answers = [lost(), GOOD]
+
+    async def attempt() -> Judgement:
+        return answers.pop(0)
+
+    assert not (await world.guard.judged(attempt)).abstained
+    for _ in range(MINIMUM - 2):
+        assert (await world.note(lost())).abstained
+    assert not world.guard.paused
+
+
+@pytest.mark.parametrize("reason", [UnknownReason.REFUSED, UnknownReason.LOW_MASS, UnknownReason.BUDGET])
+async def test_what_waiting_does_not_mend_ends_at_once(tmp_path: Path, reason: UnknownReason):
+    world = World(tmp_path)
+    for _ in range(MINIMUM - 1):
+        await world.note(lost(reason))
+    with pytest.raises(JudgeError, match="waiting does not mend this"):
+        await world.note(lost(reason))
+    assert world.now == 0
+
+
+async def test_everyone_who_waits_hears_of_the_end(tmp_path: Path):
+    world = World(tmp_path)
+    for _ in range(MINIMUM - 1):
+        await world.note(lost())
+    ends = await asyncio.gather(*(world.note(lost()) for _ in range(8)), return_exceptions=True)
+    assert all(isinstance(end, JudgeError) for end in ends)
+    assert world.now == pytest.approx(600.0)
+    with pytest.raises(JudgeError):
+        await world.note(GOOD)
+
+
+async def test_a_rate_at_the_limit_goes_on(tmp_path: Path):
+    world = World(tmp_path, 0.25)
     for number in range(200):
-        guard.note(abstained=number % 4 == 3, reason="timeout", judge="j")
-    assert not (tmp_path / "fatal.json").exists()
+        await world.note(lost() if number % 4 == 3 else GOOD)
+    assert not world.fatal.exists()
+    assert world.said == []
 
 
 @given(st.lists(st.booleans(), max_size=300), st.floats(0, 0.9))
-def test_it_stops_exactly_when_the_share_of_the_window_is_above_the_limit(marks: list[bool], limit: float):
-    import tempfile
+def test_it_ends_exactly_when_the_share_of_the_window_is_above_the_limit(marks: list[bool], limit: float):
+    async def run() -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            world = World(Path(folder), limit, pause=0)
+            for number, mark in enumerate(marks, 1):
+                window = marks[max(0, number - WINDOW) : number]
+                judgement = lost() if mark else GOOD
+                if len(window) >= MINIMUM and sum(window) > limit * len(window):
+                    with pytest.raises(JudgeError):
+                        await world.note(judgement)
+                    return
+                assert await world.note(judgement) is judgement
 
-    with tempfile.TemporaryDirectory() as folder:
-        guard = AbstainGuard(limit, Path(folder) / "fatal.json")
-        for number, mark in enumerate(marks, 1):
-            window = marks[max(0, number - WINDOW) : number]
-            too_many = len(window) >= MINIMUM and sum(window) > limit * len(window)
-            if too_many:
-                with pytest.raises(JudgeError):
-                    guard.note(abstained=mark, reason="r", judge="j")
-                return
-            guard.note(abstained=mark, reason="r", judge="j")
+    asyncio.run(run())

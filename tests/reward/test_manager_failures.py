@@ -13,7 +13,7 @@ from components.reward.verl_manager import AbstainedError, GavelRewardManager
 
 def manager(tmp_path: Path, failure: Exception) -> GavelRewardManager:
     made = object.__new__(GavelRewardManager)
-    made._guard = AbstainGuard(0.2, tmp_path / "fatal.json")
+    made._guard = AbstainGuard(0.2, tmp_path / "fatal.json", judge="j", pause_seconds=0)
 
     async def fail(data: object) -> dict[str, object]:
         raise failure

@@ -133,7 +133,7 @@ class Experiment(Spec):
 
     def reward_identity(self) -> dict[str, Any]:
         """What decides a reward, given verdicts."""
-        return self.reward.model_dump(mode="json", exclude={"name"})
+        return self.reward.model_dump(mode="json", exclude={"name", "pause_minutes"})
 
     def training_identity(self) -> dict[str, Any]:
         """What decides the trained weights, given policy, data, judge and reward. Checkpoint keeping is left out: it

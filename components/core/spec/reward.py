@@ -32,8 +32,10 @@ class RewardSpec(Spec):
     """Share of the positive points that known verdicts must cover; below it the sample abstains and is masked.
     Unit: fraction. Default: 0.8."""
     max_abstain_rate: Annotated[float, Field(ge=0, lt=1)] = 0.2
-    """Share of abstained samples in one step above which training stops instead of going on without a judge.
-    Unit: fraction. Default: 0.2."""
+    """Share of abstained samples, among the newest, above which training pauses and then stops instead of going on
+    without a judge; scoring stops at once. Unit: fraction. Default: 0.2."""
+    pause_minutes: Annotated[float, Field(ge=0, le=1440)] = 10.0
+    """Longest time that training waits for the judge to recover; 0 stops at once. Unit: minutes. Default: 10.0."""
     prompts: RewardPrompts = RewardPrompts()
     """Names of the prompt templates. Unit: none.
     Default: {"conditioned": "conditioned", "unconditioned": "unconditioned"}."""
