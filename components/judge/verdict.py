@@ -40,6 +40,8 @@ class UnknownReason(enum.StrEnum):
     """The judge answered that it cannot tell."""
     BUDGET = "budget"
     """The run's limit of calls, tokens or cost was reached before this call."""
+    SPLIT = "split"
+    """As many members of a panel are for it as against it."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

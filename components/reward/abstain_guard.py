@@ -32,6 +32,7 @@ LASTING = frozenset(
         UnknownReason.TOO_LONG,
         UnknownReason.LOW_MASS,
         UnknownReason.BUDGET,
+        UnknownReason.SPLIT,
     }
 )
 """Reasons that waiting does not mend: they lie in the sample, in the judge's own mind, or in the run's budget."""
