@@ -9,6 +9,7 @@ from components.core.spec.cluster import ClusterSpec
 from components.core.spec.data import DataSpec
 from components.core.spec.evaluation import EvaluationSpec
 from components.core.spec.judge import JudgeSpec
+from components.core.spec.panel import PanelSpec, panel_conflicts
 from components.core.spec.policy import PolicySpec
 from components.core.spec.reward import RewardSpec
 from components.core.spec.training import TrainingSpec
@@ -175,11 +176,27 @@ CHECKS = (
     Check(("data", "training"), _rows),
     Check(("training", "cluster"), _workers),
     Check(("policy", "training", "cluster"), _memory),
+    Check(("judge", "reward", "panel"), panel_conflicts),
 )
 
 
 def conflicts_among(parts: dict[str, Spec]) -> Iterable[Conflict]:
     """Run every check whose parts are all there; keys of the conflicts start at the experiment."""
-    for check in CHECKS:
+    found = list(_run(parts, CHECKS))
+    panel = parts.get("panel")
+    if isinstance(panel, PanelSpec):
+        of_judges = [check for check in CHECKS if "judge" in check.parts and "panel" not in check.parts]
+        for number, member in enumerate(panel.members):
+            for conflict in _run({**parts, "judge": member}, of_judges):
+                head, _, rest = conflict.key.partition(".")
+                if head == "judge":
+                    found.append(conflict._replace(key=f"panel.members.{number}.{rest}"))
+                elif conflict not in found:
+                    found.append(conflict)
+    return found
+
+
+def _run(parts: dict[str, Spec], checks: Iterable[Check]) -> Iterable[Conflict]:
+    for check in checks:
         if all(part in parts for part in check.parts):
             yield from check.run(*(parts[part] for part in check.parts))

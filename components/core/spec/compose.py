@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 
 from components.core.spec.base import NAME
-from components.core.spec.experiment import PARTS
+from components.core.spec.experiment import OPTIONAL, PARTS
 from components.core.spec.fields import suggestion
 from components.core.spec.files import display, is_file, names_in, resolve
-from components.core.spec.places import Map, Mark, ReadError
+from components.core.spec.places import Map, Mark, ReadError, Seq
 from components.core.spec.problems import Problem
 from components.core.spec.reader import read_file
 from components.core.spec.secrets import is_secret, shown
@@ -18,7 +18,7 @@ FOLDERS = {"policy": "policies", "judge": "judges", "reward": "rewards", "data":
 REPLACED = ("source", "store")
 """Mappings with a ``kind``: another kind replaces the whole, since the fields of the former make no sense in it."""
 
-KNOWN = ("name", "seed", *PARTS)
+KNOWN = ("name", "seed", *PARTS, *OPTIONAL)
 """Keys of an experiment."""
 
 
@@ -89,6 +89,25 @@ class Composer:
         base = self.named(part, start, f"{part}.use", value.marks["use"])
         return None if base is None else merged(base, without(value, "use"))
 
+    def members(self, panel: Map) -> None:
+        """Put the mappings in the place of a panel's names; what is no name and no mapping is left to validation."""
+        members = panel.get("members")
+        if not isinstance(members, Seq):
+            return
+        for number, value in enumerate(members):
+            where = members.marks[number]
+            found = self._judge(value, f"panel.members.{number}", where)
+            if found is not None:
+                members[number] = found
+
+    def _judge(self, value: object, key: str, where: Mark) -> Map | None:
+        if isinstance(value, str):
+            return self.named("judge", value, key, where)
+        if isinstance(value, Map) and isinstance(start := value.get("use"), str):
+            base = self.named("judge", start, f"{key}.use", value.marks["use"])
+            return None if base is None else merged(base, without(value, "use"))
+        return None
+
     def experiment(self, tree: Map) -> dict[str, Map]:
         """All parts that could be composed; keys that are missing or unknown are noted."""
         for key in tree:
@@ -96,6 +115,11 @@ class Composer:
                 what = f"unknown key {key!r} (value {shown(tree[key], key)})"
                 self.complain(key, what, tree.marks[key], suggestion(key, KNOWN))
         composed = {}
+        for part in OPTIONAL:
+            if tree.get(part) is not None:
+                found = self.part(tree, part)
+                if found is not None:
+                    composed[part] = found
         for part in PARTS:
             if part in tree:
                 found = self.part(tree, part)

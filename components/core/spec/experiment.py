@@ -1,7 +1,7 @@
 """The experiment: all parts together, its JSON form, its hash and the parts of it that results depend on."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from pydantic import ValidationError
@@ -15,6 +15,7 @@ from components.core.spec.data import DataSpec
 from components.core.spec.evaluation import EvaluationSpec
 from components.core.spec.explain import problems_of
 from components.core.spec.judge import JudgeSpec
+from components.core.spec.panel import PanelSpec, members_of
 from components.core.spec.places import Map, Mark, located
 from components.core.spec.policy import PolicySpec
 from components.core.spec.problems import config_error
@@ -31,6 +32,8 @@ MODELS: dict[str, type[Spec]] = {
     "cluster": ClusterSpec,
 }
 PARTS = tuple(MODELS)
+OPTIONAL: dict[str, type[Spec]] = {"panel": PanelSpec}
+"""Parts that an experiment may do without."""
 
 
 class Experiment(Spec):
@@ -50,6 +53,8 @@ class Experiment(Spec):
     """The model that is trained: a name in configs/policies, or a mapping. Unit: none. Required."""
     judge: JudgeSpec
     """The model that judges: a name in configs/judges, or a mapping. Unit: none. Required."""
+    panel: PanelSpec | None = None
+    """Further judges that decide together with ``judge``; null for one judge alone. Unit: none. Default: null."""
     reward: RewardSpec
     """How verdicts become a reward: a name in configs/rewards, or a mapping. Unit: none. Required."""
     data: DataSpec
@@ -62,7 +67,17 @@ class Experiment(Spec):
     """Where everything runs: a name in configs/clusters, or a mapping. Unit: none. Required."""
 
     def conflicts(self) -> Iterable[Conflict]:
-        return checks.conflicts_among({part: getattr(self, part) for part in PARTS})
+        parts = {part: getattr(self, part) for part in (*PARTS, *OPTIONAL)}
+        return checks.conflicts_among({part: spec for part, spec in parts.items() if spec is not None})
+
+    def judges(self) -> Sequence[JudgeSpec]:
+        """Every judge that decides: the judge, and the panel's further members."""
+        return members_of(self.judge, self.panel)
+
+    @property
+    def verdict_name(self) -> str:
+        """Under which name the verdicts stand that make the reward: the judge's, or the panel's."""
+        return self.judge.name if self.panel is None else self.panel.name
 
     def to_json(self) -> str:
         """The whole experiment as canonical JSON: sorted keys, no spaces; ``from_json`` reads it back equal."""
@@ -96,8 +111,9 @@ class Experiment(Spec):
             del tree["data"]["path"]
         if self.policy.chat_template_text is not None:
             del tree["policy"]["chat_template"]
-        for part in ("policy", "judge"):
-            source = tree[part]["source"]
+        members = tree["panel"]["members"] if tree["panel"] else []
+        for part in (tree["policy"], tree["judge"], *members):
+            source = part["source"]
             if source and source.get("sha256"):
                 del source["path"]
         return digest(tree)
@@ -128,8 +144,20 @@ class Experiment(Spec):
             "thinking",
             "max_answer_tokens",
         }
-        known = self.judge.model_dump(mode="json", include=decides)
-        return {**known, "source": self.judge.source.identity() if self.judge.source else None}
+
+        def identity(judge: JudgeSpec) -> dict[str, Any]:
+            known = judge.model_dump(mode="json", include=decides)
+            return {**known, "source": judge.source.identity() if judge.source else None}
+
+        found = identity(self.judge)
+        if self.panel is not None:
+            found["panel"] = {
+                "name": self.panel.name,
+                "combine": self.panel.combine,
+                "quorum": self.panel.quorum,
+                "members": [identity(member) for member in self.panel.members],
+            }
+        return found
 
     def reward_identity(self) -> dict[str, Any]:
         """What decides a reward, given verdicts."""

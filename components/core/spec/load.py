@@ -12,7 +12,7 @@ from components.core.spec.checks import conflicts_among
 from components.core.spec.cluster import ClusterSpec
 from components.core.spec.compose import Composer
 from components.core.spec.data import DataSpec
-from components.core.spec.experiment import MODELS, PARTS, Experiment
+from components.core.spec.experiment import MODELS, OPTIONAL, PARTS, Experiment
 from components.core.spec.explain import problems_of
 from components.core.spec.fields import suggestion
 from components.core.spec.files import display, is_file, names_in, resolve
@@ -79,20 +79,38 @@ def _validated(composer: Composer, tree: Map, overrides: list[Override]) -> Expe
             composer.problems.extend(apply(composed[head], override, tuple(rest)))
         elif rest and head in ("name", "seed"):
             composer.complain(".".join(override.key), f"{head} has no keys", override.mark, f"write {head}=...")
+        elif rest and head in OPTIONAL and tree.get(head) is None:
+            what = f"there is no {head} to change"
+            composer.complain(
+                ".".join(override.key), what, override.mark, f"add {head}: and its keys to the experiment"
+            )
     parts: dict[str, Spec] = {}
+    if "panel" in composed:
+        composer.members(composed["panel"])
     for part, found in composed.items():
-        assets.locate(composer, part, found)
-        checked = _part(composer, part, MODELS[part], found)
+        for place, located in _located(part, found):
+            assets.locate(composer, place, located)
+        checked = part_of(composer, part, (MODELS | OPTIONAL)[part], found)
         if checked is not None:
             parts[part] = checked
     _across(composer, parts, composed)
     _head(composer, tree)
-    if composer.problems or len(parts) < len(PARTS):
+    if composer.problems or not parts.keys() >= set(PARTS):
         return None
     return Experiment.model_validate({"name": tree["name"], "seed": tree.get("seed", 0), **parts})
 
 
-def _part(composer: Composer, part: str, model: type[Spec], tree: Map) -> Spec | None:
+def _located(part: str, tree: Map) -> list[tuple[str, Map]]:
+    """The trees of a part that may name files, with their dotted keys: its own, and those of a panel's members."""
+    members = tree.get("members") if part == "panel" else None
+    found = enumerate(members) if isinstance(members, list) else ()
+    return [
+        (part, tree),
+        *((f"panel.members.{number}", member) for number, member in found if isinstance(member, Map)),
+    ]
+
+
+def part_of(composer: Composer, part: str, model: type[Spec], tree: Map) -> Spec | None:
     """The part if its fields are right; what is wrong with it, conflicts between its fields included, is noted."""
     secret = dict(secrets_in(tree, (part,)))
     composer.problems.extend(secret.values())
@@ -114,14 +132,16 @@ def _across(composer: Composer, parts: dict[str, Spec], trees: dict[str, Map]) -
     """Checks that need several parts, or files of this machine."""
     for conflict in conflicts_among(parts):
         part, *rest = conflict.key.split(".")
-        composer.complain(conflict.key, conflict.what, mark_of(trees[part], rest), conflict.remedy)
+        path = [int(key) if key.isdigit() else key for key in rest]
+        composer.complain(conflict.key, conflict.what, mark_of(trees[part], path), conflict.remedy)
     if isinstance(data := parts.get("data"), DataSpec):
         assets.check_data_files(composer, data, trees["data"])
     if isinstance(reward := parts.get("reward"), RewardSpec):
         assets.check_reward_files(composer, reward, trees["reward"])
     if isinstance(cluster := parts.get("cluster"), ClusterSpec) and cluster.placement == "local":
-        for part in {"policy", "judge"} & set(parts):
-            assets.check_folder(composer, part, trees[part])
+        for part in {"policy", "judge", "panel"} & set(parts):
+            for place, tree in _located(part, trees[part]):
+                assets.check_folder(composer, place, tree)
 
 
 def _head(composer: Composer, tree: Map) -> None:

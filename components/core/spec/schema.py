@@ -45,4 +45,7 @@ def _experiment_schema() -> dict[str, Any]:
         changed["title"] = f"{whole['title']}, changed"
         named = {"type": "string", "description": f"A file in configs/{folder}, or a path that ends in .yaml."}
         schema["properties"][part] = {"anyOf": [named, changed, former], "description": former.get("description", "")}
+    members = definitions["PanelSpec"]["properties"]["members"]
+    named = {"type": "string", "description": "A file in configs/judges, or a path that ends in .yaml."}
+    members["items"] = {"anyOf": [named, {"type": "object", "required": ["use"]}, members["items"]]}
     return schema

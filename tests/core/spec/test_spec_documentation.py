@@ -15,6 +15,7 @@ from components.core.spec.evaluation import EvaluationSpec
 from components.core.spec.experiment import Experiment
 from components.core.spec.judge import JudgeSpec
 from components.core.spec.judge_limits import JudgeBudget, JudgeLimits, JudgePrice
+from components.core.spec.panel import PanelSpec
 from components.core.spec.policy import PolicySpec
 from components.core.spec.reward import RewardPrompts, RewardSpec
 from components.core.spec.training import LoraSpec, TrainingSpec
@@ -26,6 +27,7 @@ MODELS: list[type[Spec]] = [
     JudgeLimits,
     JudgeBudget,
     JudgePrice,
+    PanelSpec,
     RewardSpec,
     RewardPrompts,
     DataSpec,
