@@ -17,15 +17,18 @@ def depends(experiment: "Experiment") -> object:
 
 
 def run(context: StepContext) -> Mapping[str, Scalar]:
-    """Bring the judge up, and write down where it answers.
+    """Bring the judge up, or each of a panel's, and write down where it answers.
 
     Raises:
         GavelError: it cannot be started, does not answer, or its placement has no back end here.
     """
     experiment = context.experiment
-    endpoint = choose_placement(experiment.judge, experiment.cluster, context.state).up(context.progress)
-    context.progress.phase(f"judge {experiment.judge.name} answers at {endpoint.url}")
-    return {"judge": experiment.judge.name, "url": endpoint.url}
+    urls: dict[str, str] = {}
+    for judge in experiment.judges():
+        endpoint = choose_placement(judge, experiment.cluster, context.state).up(context.progress)
+        context.progress.phase(f"judge {judge.name} answers at {endpoint.url}")
+        urls[judge.name] = endpoint.url
+    return {"judge": ", ".join(urls), "url": ", ".join(urls.values())}
 
 
 STEP = Step("deploy-judge", __name__, depends, run, durable=False)

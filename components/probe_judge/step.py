@@ -25,11 +25,15 @@ def run(context: StepContext) -> Mapping[str, Scalar]:
         JudgeError: it does not answer, lacks the model, or lacks what the protocol needs.
     """
     experiment = context.experiment
-    url = resolve_endpoint(experiment.judge, context.state)
-    report = asyncio.run(probe(experiment.judge, experiment.reward, url))
-    for line in report.table():
-        context.progress.phase(line)
-    return report.metadata()
+    found: dict[str, Scalar] = {}
+    for judge in experiment.judges():
+        report = asyncio.run(probe(judge, experiment.reward, resolve_endpoint(judge, context.state)))
+        for line in report.table():
+            context.progress.phase(line)
+        # One judge's figures keep their plain names; those of a panel's further members carry the judge's.
+        prefix = f"{judge.name}." if found else ""
+        found |= {f"{prefix}{name}": value for name, value in report.metadata().items()}
+    return found
 
 
 STEP = Step("probe-judge", __name__, depends, run, durable=False)

@@ -15,9 +15,8 @@ from verl.experimental.reward_loop.reward_manager.base import RewardManagerBase
 
 from components.core.errors import JudgeError
 from components.core.spec.experiment import Experiment
-from components.judge.build import build_judge
-from components.judge.endpoint import resolve_endpoint
 from components.judge.ledger import Ledger
+from components.judge.panel.build import build_deciding_judge
 from components.judge.verdict import Criterion, Sample
 from components.reward.abstain_guard import AbstainGuard, Judgement
 from components.reward.judge_rates import Judged
@@ -44,14 +43,11 @@ class GavelRewardManager(RewardManagerBase):  # type: ignore[misc]
         self._guard = AbstainGuard(
             reward.max_abstain_rate,
             work / "fatal.json",
-            judge=self._experiment.judge.name,
+            judge=self._experiment.verdict_name,
             pause_seconds=60 * reward.pause_minutes,
         )
-        spec = self._experiment.judge
         self._ledger = Ledger(work / "ledger.sqlite")
-        self._judge = build_judge(
-            spec, self._experiment.reward, resolve_endpoint(spec, Path(settings.state)), self._ledger
-        )
+        self._judge = build_deciding_judge(self._experiment, Path(settings.state), self._ledger)
 
     async def run_single(self, data: DataProto) -> dict[str, Any]:
         """Judge the batch's last row; see :meth:`_judge_last`.

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from components.core.errors import GavelError
 from components.core.manifest import Scalar
 from components.core.step import Step, StepContext
 from components.judge.placement.base import choose_placement
@@ -17,12 +18,26 @@ def depends(experiment: "Experiment") -> object:
 
 
 def run(context: StepContext) -> Mapping[str, Scalar]:
-    """End exactly the judge that was deployed under this name; without one, do nothing."""
+    """End exactly the judges that were deployed under these names; without one, do nothing.
+
+    Raises:
+        GavelError: a judge could not be ended; the others are ended all the same.
+    """
     experiment = context.experiment
-    ended = choose_placement(experiment.judge, experiment.cluster, context.state).down()
-    name = experiment.judge.name
-    context.progress.phase(f"judge {name} ended" if ended else f"judge {name} was not running here: nothing to end")
-    return {"judge": name, "ended": ended}
+    ended, failures = 0, []
+    for judge in experiment.judges():
+        try:
+            ran = choose_placement(judge, experiment.cluster, context.state).down()
+        except GavelError as error:
+            failures.append(error)
+            continue
+        ended += ran
+        context.progress.phase(
+            f"judge {judge.name} ended" if ran else f"judge {judge.name} was not running here: nothing to end"
+        )
+    if failures:
+        raise failures[0]
+    return {"judge": ", ".join(judge.name for judge in experiment.judges()), "ended": bool(ended)}
 
 
 STEP = Step("teardown-judge", __name__, depends, run, durable=False)

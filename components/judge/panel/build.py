@@ -1,0 +1,33 @@
+"""From the experiment to the judge that decides: one alone, or a panel."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from components.judge.base import Judge
+from components.judge.build import build_judge
+from components.judge.endpoint import resolve_endpoint
+from components.judge.ledger import Ledger
+from components.judge.panel.panel import Panel
+
+if TYPE_CHECKING:
+    from components.core.spec import Experiment
+
+
+def build_deciding_judge(experiment: "Experiment", state: Path, ledger: Ledger | None) -> Judge:
+    """The judge whose verdicts make the reward; they stand in the ledger under ``experiment.verdict_name``.
+
+    Args:
+        experiment: with one judge, or with a panel.
+        state: the state folder, where endpoints are written down.
+        ledger: gets every verdict, a panel's members' too; the caller closes it.
+
+    Raises:
+        JudgeError: a judge is not deployed, its key is missing, or it lacks what the protocol needs.
+    """
+    judges = [
+        build_judge(spec, experiment.reward, resolve_endpoint(spec, state), ledger) for spec in experiment.judges()
+    ]
+    panel = experiment.panel
+    if panel is None:
+        return judges[0]
+    return Panel(judges, panel.combine, name=panel.name, quorum=panel.quorum, ledger=ledger)
