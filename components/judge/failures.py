@@ -28,3 +28,21 @@ class ReplyError(Exception):
     Args:
         detail: what is wrong with it.
     """
+
+
+class ReplyTrouble(Exception):  # noqa: N818
+    """Raised by the reader of a reply that began with status 200, where no whole reply came.
+
+    Args:
+        reason: what the verdict will carry.
+        detail: one line for people.
+        again: whether the same call may fare better.
+        body: the part that said so, if one did.
+    """
+
+    def __init__(self, reason: UnknownReason, detail: str, again: bool, body: bytes | None = None) -> None:
+        super().__init__(detail)
+        self.reason = reason
+        self.detail = detail
+        self.again = again
+        self.body = body

@@ -7,6 +7,7 @@ from typing import Any, Final
 import aiohttp
 import orjson
 
+from components.judge.failures import ReplyTrouble
 from components.judge.sse import Event, EventParser
 from components.judge.verdict import UnknownReason
 
@@ -19,24 +20,6 @@ _BLAMES_CALL: Final = re.compile(
 """Error codes that another try will not change."""
 
 
-class StreamError(Exception):
-    """A stream that began with status 200 and gave no whole reply.
-
-    Args:
-        reason: what the verdict will carry.
-        detail: one line for people.
-        again: whether the same call may fare better.
-        body: the event that said so, if one did.
-    """
-
-    def __init__(self, reason: UnknownReason, detail: str, *, again: bool, body: bytes | None = None) -> None:
-        super().__init__(detail)
-        self.reason = reason
-        self.detail = detail
-        self.again = again
-        self.body = body
-
-
 async def assemble(chunks: AsyncIterator[bytes]) -> dict[str, Any]:
     """Read a stream to its end.
 
@@ -45,7 +28,7 @@ async def assemble(chunks: AsyncIterator[bytes]) -> dict[str, Any]:
         ``content``. A server that ignored the wish for a stream and sent one JSON object gives that object.
 
     Raises:
-        StreamError: the stream holds an error, ends early, says nowhere why the reply ended, or is no stream.
+        ReplyTrouble: the stream holds an error, ends early, says nowhere why the reply ended, or is no stream.
     """
     stream = ChatStream()
     try:
@@ -54,7 +37,7 @@ async def assemble(chunks: AsyncIterator[bytes]) -> dict[str, Any]:
     except (aiohttp.ClientPayloadError, aiohttp.ClientConnectionError, ConnectionError) as error:
         if not stream.finished:
             detail = f"the stream broke off: {type(error).__name__} {error}"
-            raise StreamError(UnknownReason.STREAM_CUT, detail, again=True) from error
+            raise ReplyTrouble(UnknownReason.STREAM_CUT, detail, again=True) from error
     return stream.close()
 
 
@@ -82,7 +65,7 @@ class ChatStream:
         """Take the next bytes.
 
         Raises:
-            StreamError: they hold an error, or are no chat completion.
+            ReplyTrouble: they hold an error, or are no chat completion.
         """
         self._size += len(chunk)
         if self._size > _MOST:
@@ -101,7 +84,7 @@ class ChatStream:
         """The reply, once the stream has ended.
 
         Raises:
-            StreamError: see :func:`assemble`.
+            ReplyTrouble: see :func:`assemble`.
         """
         if self._whole is not None:
             return _object(bytes(self._whole))
@@ -111,9 +94,9 @@ class ChatStream:
             self._event(event)
         if self._finish is None and not self._done:
             detail = "the stream ended without an end marker" if self._begun else "the stream is empty"
-            raise StreamError(UnknownReason.STREAM_CUT, detail, again=True)
+            raise ReplyTrouble(UnknownReason.STREAM_CUT, detail, again=True)
         if self._finish is None:
-            raise StreamError(UnknownReason.NO_FINISH, "the stream says nowhere why the reply ended", again=True)
+            raise ReplyTrouble(UnknownReason.NO_FINISH, "the stream says nowhere why the reply ended", again=True)
         return self._completion()
 
     def _event(self, event: Event) -> None:
@@ -179,7 +162,7 @@ def _object(whole: bytes) -> dict[str, Any]:
     try:
         data = orjson.loads(whole)
     except orjson.JSONDecodeError as error:
-        raise StreamError(UnknownReason.STREAM_CUT, "neither a stream nor whole JSON", again=True) from error
+        raise ReplyTrouble(UnknownReason.STREAM_CUT, "neither a stream nor whole JSON", again=True) from error
     if not isinstance(data, dict):
         raise _wrong("neither a stream nor a JSON object", again=False)
     if _is_error(data):
@@ -193,7 +176,7 @@ def _is_error(data: dict[str, Any]) -> bool:
     return bool(data.get("error")) or data.get("object") == "error" or bare
 
 
-def _error(data: dict[str, Any], raw: bytes) -> StreamError:
+def _error(data: dict[str, Any], raw: bytes) -> ReplyTrouble:
     inner = data["error"] if data.get("error") else data
     message = str(inner.get("message", inner) if isinstance(inner, dict) else inner)[:300]
     code = inner.get("code") if isinstance(inner, dict) else None
@@ -202,11 +185,11 @@ def _error(data: dict[str, Any], raw: bytes) -> StreamError:
     else:
         again = code is None or int(code) in (408, 429) or int(code) >= 500
     detail = f"an error inside the stream: {message}"
-    return StreamError(UnknownReason.STREAM_ERROR, detail, again=again, body=raw)
+    return ReplyTrouble(UnknownReason.STREAM_ERROR, detail, again=again, body=raw)
 
 
-def _wrong(detail: str, *, again: bool) -> StreamError:
-    return StreamError(UnknownReason.STREAM_ERROR, detail, again=again)
+def _wrong(detail: str, *, again: bool) -> ReplyTrouble:
+    return ReplyTrouble(UnknownReason.STREAM_ERROR, detail, again=again)
 
 
 def _is_json(data: bytes) -> bool:

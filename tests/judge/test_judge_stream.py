@@ -13,8 +13,9 @@ from aiohttp.test_utils import TestServer
 from hypothesis import given
 from hypothesis import strategies as st
 
+from components.judge.failures import ReplyTrouble
 from components.judge.sse import Event, EventParser
-from components.judge.stream import StreamError, assemble
+from components.judge.stream import assemble
 from components.judge.verdict import UnknownReason
 
 DONE = b"data: [DONE]\n\n"
@@ -37,8 +38,8 @@ def read(*chunks: bytes) -> dict[str, Any]:
     return asyncio.run(assemble(give()))
 
 
-def trouble(*chunks: bytes) -> StreamError:
-    with pytest.raises(StreamError) as caught:
+def trouble(*chunks: bytes) -> ReplyTrouble:
+    with pytest.raises(ReplyTrouble) as caught:
         read(*chunks)
     return caught.value
 
@@ -186,7 +187,7 @@ def test_a_connection_that_breaks_is_a_cut_unless_the_reply_was_whole() -> None:
         finally:
             await server.close()
 
-    with pytest.raises(StreamError) as caught:
+    with pytest.raises(ReplyTrouble) as caught:
         asyncio.run(ask(delta("met")))
     assert caught.value.reason is UnknownReason.STREAM_CUT
     assert text(asyncio.run(ask(delta("met"), delta(finish="stop")))) == "met"

@@ -1,0 +1,38 @@
+"""Loads one judge without an experiment around it, for commands that need no more."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from components.core.spec import assets
+from components.core.spec.compose import Composer
+from components.core.spec.judge import JudgeSpec
+from components.core.spec.load import DEFAULT_CONFIGS, part_of
+from components.core.spec.overrides import apply, parse_overrides
+from components.core.spec.places import Mark
+from components.core.spec.problems import config_error
+
+
+def load_judge(source: str, overrides: Sequence[str] = (), configs: Path | None = None) -> JudgeSpec:
+    """Load and validate one judge.
+
+    Args:
+        source: a name in ``configs/judges``, or a path that ends in .yaml.
+        overrides: ``key=value`` with the judge's own keys, as in ``endpoint=http://127.0.0.1:8000``.
+        configs: folder with judges/; by default the repository's.
+
+    Raises:
+        ConfigError: one or more mistakes; each with file, line, key, value and remedy.
+    """
+    composer = Composer(configs or DEFAULT_CONFIGS)
+    tree = composer.named("judge", source, "judge", Mark("command line", folder=Path.cwd()))
+    parsed, wrong = parse_overrides([f"judge.{text.removeprefix('judge.')}" for text in overrides])
+    composer.problems.extend(wrong)
+    judge = None
+    if tree is not None:
+        for override in parsed:
+            composer.problems.extend(apply(tree, override, override.key[1:]))
+        assets.locate(composer, "judge", tree)
+        judge = part_of(composer, "judge", JudgeSpec, tree)
+    if composer.problems or not isinstance(judge, JudgeSpec):
+        raise config_error(f"judge {source}", composer.problems)
+    return judge

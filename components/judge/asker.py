@@ -1,0 +1,230 @@
+"""Puts calls to a chat judge: cache, then budget, then HTTP, and a row of the ledger for each."""
+
+import asyncio
+import dataclasses
+import hashlib
+import time
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from components.judge.calls import Answer, Call, Usage
+from components.judge.carrier import Carrier, Reply
+from components.judge.chat_reply import read_answer, read_usage
+from components.judge.failures import Failure, ReplyTrouble
+from components.judge.flights import Flights
+from components.judge.memory import Budget, Cache, CacheKey, CallRow, Ledger, Price
+from components.judge.profiles.base import Profile
+from components.judge.stream import assemble
+from components.judge.verdict import UnknownReason
+
+if TYPE_CHECKING:
+    from components.core.spec.judge import JudgeSpec
+
+_AGAIN = frozenset({UnknownReason.NO_FINISH, UnknownReason.EMPTY_REPLY})
+"""Failures of a reply of status 200 that a gateway in trouble produces; one more try is worth it."""
+
+_BYTES_PER_TOKEN = 4.0
+"""First guess, corrected by what the server counts."""
+
+
+class Asker:
+    """Implements :class:`components.judge.calls.Ask` for one judge and one protocol. For one event loop.
+
+    Args:
+        spec: the judge.
+        profile: what its server understands.
+        transport: makes the calls; the caller closes it.
+        identity: what decides the judge's replies, beside its name (:meth:`Experiment.judge_identity`, as text).
+        protocol: name and version hash of the protocol; for the cache and the ledger.
+        sampling: identity of a draw beyond the call itself, such as the number of a repetition.
+        cache: whole replies of earlier calls; None keeps none.
+        ledger: gets a row a call; None keeps none. The caller closes it.
+        budget: shared by all askers of a run and judge; None has no limit.
+    """
+
+    def __init__(
+        self,
+        spec: "JudgeSpec",
+        profile: Profile,
+        transport: Carrier,
+        *,
+        identity: str = "",
+        protocol: str = "",
+        sampling: str = "",
+        cache: Cache | None = None,
+        ledger: Ledger | None = None,
+        budget: Budget | None = None,
+    ) -> None:
+        self._spec = spec
+        self._profile = profile
+        self._transport = transport
+        self._identity = f"{spec.name}\n{spec.model_name}\n{identity}"
+        self._protocol = protocol
+        self._sampling = sampling
+        self._cache = cache
+        self._ledger = ledger
+        self._budget = budget
+        self._price = Price.of(spec.price) if spec.price is not None else None
+        self._streams = profile.streams(spec)
+        self._flights: Flights[CacheKey, Answer | Failure] = Flights()
+        self._bytes_per_token = _BYTES_PER_TOKEN
+
+    async def __call__(self, call: Call) -> Answer | Failure:
+        """The judge's answer. Equal calls under way at once are one; what came before comes from the cache.
+
+        Raises:
+            JudgeError: the ledger cannot be written.
+        """
+        words = sum(len(message.content.split()) for message in call.messages)
+        if words + call.max_tokens > self._spec.context_tokens:
+            # No tokenizer in use joins words, so a text has at least as many tokens as words.
+            return self._too_long(call, words)
+        body = orjson.dumps(self._profile.body(call, self._spec))
+        key = CacheKey.of(judge=self._identity, protocol=self._protocol, body=body, sampling=self._sampling)
+        answer, first = await self._flights.run(key, lambda: self._ask(call, body, key))
+        if first or isinstance(answer, Failure):
+            return answer
+        return dataclasses.replace(answer, attempts=0)
+
+    async def _ask(self, call: Call, body: bytes, key: CacheKey) -> Answer | Failure:
+        begun = time.monotonic()
+        known = self._from_cache(call, key, begun)
+        if known is not None:
+            self._record(call, body, known, begun, from_cache=True)
+            return known
+        if self._budget is not None and not self._budget.reserve():
+            refused = Failure(UnknownReason.BUDGET, self._budget.reached or "the budget is used up")
+            self._record(call, body, refused, begun)
+            return refused
+        usage, calls = Usage(), 1
+        try:
+            got, usage, calls, reply = await self._post(call, body, begun)
+        except asyncio.CancelledError:
+            # The server may have the call already, and bill it.
+            self._record(call, body, Failure(UnknownReason.TIMEOUT, "given up by its caller", attempts=1), begun)
+            raise
+        finally:
+            if self._budget is not None:
+                self._budget.spent(usage, calls)
+        if self._cache is not None and reply is not None and isinstance(got, Answer) and got.finish == "stop":
+            self._cache.put(key, reply.body)
+        self._record(call, body, got, begun, usage=usage, reply=reply)
+        return got
+
+    async def _post(self, call: Call, body: bytes, begun: float) -> tuple[Answer | Failure, Usage, int, Reply | None]:
+        """The outcome, all tokens and calls that it took, and the last reply of status 200."""
+        prompt = int(len(body) / self._bytes_per_token) + 1
+        usage, calls = Usage(), 0
+        while True:
+            reply = await self._transport.post(
+                self._profile.chat_route,
+                body,
+                tokens=prompt + call.max_tokens,
+                read=self._read if self._streams else None,
+            )
+            if isinstance(reply, Failure):
+                failure = dataclasses.replace(reply, attempts=calls + reply.attempts)
+                if failure.reason is UnknownReason.REJECTED and self._profile.refused(failure.body):
+                    failure = dataclasses.replace(failure, reason=UnknownReason.REFUSED)
+                return failure, usage, failure.attempts, None
+            calls += reply.attempts
+            used = read_usage(reply.data)
+            usage = _sum(usage, used)
+            self._learn(reply, body, used)
+            answer = read_answer(
+                reply.data,
+                reply.body,
+                attempts=calls,
+                seconds=time.monotonic() - begun,
+                logprobs=call.top_logprobs > 0,
+            )
+            if isinstance(answer, Answer) or answer.reason not in _AGAIN or calls >= min(2, self._spec.attempts):
+                return answer, usage, calls, reply
+
+    def _learn(self, reply: Reply, body: bytes, used: Usage) -> None:
+        """Correct the token bucket, and the guess for the next call."""
+        if used.prompt:
+            reply.used(used.prompt + used.completion)
+            self._bytes_per_token += 0.1 * (len(body) / used.prompt - self._bytes_per_token)
+
+    async def _read(self, chunks: AsyncIterator[bytes]) -> dict[str, Any]:
+        try:
+            return await assemble(chunks)
+        except ReplyTrouble as trouble:
+            if self._profile.refused(trouble.body):
+                raise ReplyTrouble(UnknownReason.REFUSED, trouble.detail, False, trouble.body) from trouble
+            raise
+
+    def _from_cache(self, call: Call, key: CacheKey, begun: float) -> Answer | None:
+        """An earlier whole reply; one that cannot be read any more counts as none."""
+        raw = self._cache.get(key) if self._cache is not None else None
+        if raw is None:
+            return None
+        try:
+            data = orjson.loads(raw)
+        except orjson.JSONDecodeError:
+            return None
+        if not isinstance(data, dict):
+            return None
+        seconds = time.monotonic() - begun
+        answer = read_answer(data, raw, attempts=0, seconds=seconds, logprobs=call.top_logprobs > 0)
+        return answer if isinstance(answer, Answer) else None
+
+    def _too_long(self, call: Call, words: int) -> Failure:
+        detail = (
+            f"judge {self._spec.name}: the prompt has {words} words, the reply may take {call.max_tokens} tokens, and "
+            f"the judge reads {self._spec.context_tokens} tokens"
+        )
+        failure = Failure(UnknownReason.TOO_LONG, detail)
+        self._record(call, b"", failure, time.monotonic())
+        return failure
+
+    def _record(
+        self,
+        call: Call,
+        body: bytes,
+        got: Answer | Failure,
+        begun: float,
+        *,
+        from_cache: bool = False,
+        usage: Usage | None = None,
+        reply: Reply | None = None,
+    ) -> None:
+        if self._ledger is None:
+            return
+        used = usage or Usage()
+        answer = got if isinstance(got, Answer) else None
+        raw = got.body if isinstance(got, Failure) else None
+        self._ledger.add_call(
+            CallRow(
+                time=time.time(),
+                judge=self._spec.name,
+                protocol=self._protocol,
+                purpose=call.purpose,
+                prompt_hash=hashlib.sha256(body).hexdigest(),
+                attempts=got.attempts,
+                seconds=time.monotonic() - begun,
+                key=None if reply is None else reply.key,
+                endpoint=None if reply is None else reply.endpoint,
+                prompt_tokens=used.prompt,
+                completion_tokens=used.completion,
+                cached_tokens=used.cached,
+                cost=None if self._price is None else self._price.cost(used),
+                currency=None if self._price is None else self._price.currency,
+                finish=None if answer is None else answer.finish,
+                reason=got.reason.value if isinstance(got, Failure) else None,
+                from_cache=from_cache,
+                reply_chars=0 if answer is None else len(answer.text),
+                raw_id=answer.raw_id if answer is not None else _digest(raw),
+            )
+        )
+
+
+def _sum(one: Usage, other: Usage) -> Usage:
+    return Usage(one.prompt + other.prompt, one.completion + other.completion, one.cached + other.cached)
+
+
+def _digest(raw: bytes | None) -> str | None:
+    return None if raw is None else hashlib.sha256(raw).hexdigest()

@@ -1,0 +1,50 @@
+"""What an asker needs of the HTTP below it."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any, Protocol
+
+from components.judge.failures import Failure
+
+Reader = Callable[[AsyncIterator[bytes]], Awaitable[dict[str, Any]]]
+"""Reads a streamed body; raises :class:`components.judge.failures.ReplyTrouble`."""
+
+
+class Reply(Protocol):
+    """A whole reply of status 200."""
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The decoded body."""
+        ...
+
+    @property
+    def body(self) -> bytes:
+        """The body; of a stream, the JSON of what was put together."""
+        ...
+
+    @property
+    def attempts(self) -> int:
+        """Calls made."""
+        ...
+
+    @property
+    def key(self) -> int:
+        """Index of the API key, never the key."""
+        ...
+
+    @property
+    def endpoint(self) -> int:
+        """Index of the endpoint."""
+        ...
+
+    def used(self, tokens: int) -> None:
+        """Correct the token bucket by what the server counted."""
+        ...
+
+
+class Carrier(Protocol):
+    """Carries one call to the judge, with whatever patience it has."""
+
+    async def post(self, path: str, body: bytes, *, tokens: int = 0, read: Reader | None = None) -> Reply | Failure:
+        """POST ``body``; ``tokens`` is the guess for the token bucket, ``read`` is for a streamed reply."""
+        ...
