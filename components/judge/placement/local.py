@@ -1,7 +1,5 @@
 """A judge as a process of this machine: our CPU server, or vLLM where it is installed."""
 
-import importlib.util
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +7,7 @@ from components.core.errors import JudgeError
 from components.core.progress import Progress
 from components.core.services.manager import ServiceManager, ServiceSpec
 from components.judge.endpoint import Endpoint, forget_endpoint, record_endpoint
+from components.judge.placement.commands import embedded_command, vllm_command
 
 if TYPE_CHECKING:
     from components.core.spec.judge import JudgeSpec
@@ -44,20 +43,15 @@ class LocalPlacement:
         spec = self._spec
         if spec.source is None:
             raise JudgeError("the judge has no weights to serve", where=f"judge {spec.name}", remedy="set source")
-        if spec.serving == "vllm" and importlib.util.find_spec("vllm") is None:
-            raise JudgeError(
-                "vLLM is not installed here",
-                where=f"judge {spec.name}: serving vllm",
-                remedy="install vllm into this environment, set serving: embedded for the CPU server, or serve "
-                "the judge elsewhere and set serving: external",
-            )
+        if spec.serving == "vllm":
+            vllm_command(spec, Path(), port="0")  # Refuses before gigabytes are fetched.
         progress.phase(f"preparing the weights of judge {spec.name}")
         folder = materialize(spec.source, cache_folder(self._state))
         progress.phase(f"starting judge {spec.name}")
         service = self._manager.start(
             ServiceSpec(
                 name=self.service,
-                argv=self._embedded(folder) if spec.serving == "embedded" else self._vllm(folder),
+                argv=self._command(folder),
                 port=spec.port,
                 timeout=_PATIENCE[spec.serving],
             ),
@@ -73,19 +67,9 @@ class LocalPlacement:
         forget_endpoint(self._spec.name, self._state)
         return ran
 
-    def _embedded(self, folder: Path) -> list[str]:
-        return [
-            *(sys.executable, "-m", "components.judge.server"),
-            *("--model", str(folder), "--name", self._spec.model_name),
-            *("--host", "127.0.0.1", "--port", "{port}"),
-            *("--threads", str(self._threads), "--context", str(self._spec.context_tokens)),
-            *("--parent", str(self._manager.owner)),
-        ]
-
-    def _vllm(self, folder: Path) -> list[str]:
-        return [
-            *(sys.executable, "-m", "vllm.entrypoints.openai.api_server"),
-            *("--model", str(folder), "--served-model-name", self._spec.model_name),
-            *("--host", "127.0.0.1", "--port", "{port}"),
-            *("--max-model-len", str(self._spec.context_tokens)),
-        ]
+    def _command(self, folder: Path) -> list[str]:
+        if self._spec.serving == "vllm":
+            return vllm_command(self._spec, folder, port="{port}")
+        return embedded_command(
+            self._spec, folder, port="{port}", threads=self._threads, parent=str(self._manager.owner)
+        )

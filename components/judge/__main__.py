@@ -1,0 +1,35 @@
+"""The command line: ``python -m components.judge COMMAND``."""
+
+import importlib
+import sys
+from collections.abc import Sequence
+
+from components.core.errors import GavelError
+
+_COMMANDS = {
+    "check": ("components.judge.check_cli", "send five calls to a judge, and say what works"),
+    "serve": ("components.judge.serve", "serve a judge on this machine in the foreground"),
+    "ledger": ("components.judge.memory.cli", "totals of a ledger; parquet"),
+    "parse": ("components.judge.parsing.cli", "the parser by hand"),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command, and return the exit status."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if not given or given[0] not in _COMMANDS:
+        print("usage: python -m components.judge COMMAND ...\n", file=sys.stderr)
+        for name, (_, text) in _COMMANDS.items():
+            print(f"  {name:<8}{text}", file=sys.stderr)
+        return 0 if given[:1] in (["-h"], ["--help"]) else 2
+    try:
+        return int(importlib.import_module(_COMMANDS[given[0]][0]).main(given[1:]))
+    except GavelError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,190 @@
+"""Five calls to an endpoint: what it is, how fast, and which of the things that protocols need it can do."""
+
+import dataclasses
+import time
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from components.judge.asker import Asker
+from components.judge.calls import Answer, Call, Message
+from components.judge.echo import read
+from components.judge.failures import Failure, ReplyError
+from components.judge.profiles import Profile, profile_for
+from components.judge.profiles.vllm import Vllm
+from components.judge.remedies import remedy
+from components.judge.wire import Wire
+
+if TYPE_CHECKING:
+    from components.core.spec.judge import JudgeSpec
+
+_SCHEMA = {
+    "type": "object",
+    "properties": {"c1": {"type": "string", "enum": ["met", "unmet"]}},
+    "required": ["c1"],
+    "additionalProperties": False,
+}
+_ASK = Message("user", 'The sentence is: "A cat sleeps." Criterion c1: it mentions an animal. Answer as JSON: c1.')
+_HELLO = Message("user", "Does a cat count as an animal? Answer with one word, yes or no.")
+_PROMPT = "A small cat sleeps by the kitchen window."
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the report.
+
+    Attributes:
+        name: what was tried.
+        works: None when it was not tried.
+        text: what was seen.
+        remedy: what to do; "" when there is nothing to do.
+        needed: whether the judge cannot be used as it is configured without it.
+    """
+
+    name: str
+    works: bool | None
+    text: str
+    remedy: str = ""
+    needed: bool = False
+
+    def lines(self, width: int) -> list[str]:
+        """The finding for people."""
+        mark = {True: "yes", False: "NO", None: "-"}[self.works]
+        found = [f"{self.name:<{width}}  {mark:<3}  {self.text}"]
+        return [*found, f"{'':<{width}}       remedy: {self.remedy}"] if self.remedy else found
+
+
+async def check(spec: "JudgeSpec", endpoint: str, key: str | None) -> list[Finding]:
+    """Try one plain chat, log-probabilities of the reply, a JSON schema, a stream, and an echo with log-probabilities.
+
+    Args:
+        spec: the judge.
+        endpoint: base URL without ``/v1``.
+        key: bearer token, or None.
+
+    Raises:
+        JudgeError: the configuration forbids what the model needs.
+    """
+    profile = profile_for(spec, endpoint)
+    where = Finding("profile", True, f"{profile.name}; {endpoint.rstrip('/')}{profile.chat_route}")
+    async with Wire(endpoint, key=key, timeout=spec.timeout_seconds) as wire:
+        plain = await _plain(spec, profile, wire)
+        found = [where, plain]
+        if not plain.works:
+            return found
+        found.append(await _reply_logprobs(spec, profile, wire))
+        found.append(await _schema(spec, profile, wire))
+        found.append(await _stream(spec, profile, wire))
+        found.append(await _echo(spec, profile, wire))
+    return found
+
+
+def _tokens(spec: "JudgeSpec") -> int:
+    """Reasoning comes before the first word, so a judge that may reason gets all that it is allowed."""
+    return 32 if spec.thinking is False or spec.serving == "embedded" else spec.max_answer_tokens
+
+
+async def _plain(spec: "JudgeSpec", profile: Profile, wire: Wire) -> Finding:
+    got = await Asker(spec, profile, wire)(Call((_HELLO,), max_tokens=_tokens(spec)))
+    if isinstance(got, Failure):
+        text = f"{got.reason.value}: {got.detail}"
+        return Finding("chat", False, text, remedy(got, spec, profile), needed=True)
+    speed = f"{got.usage.completion / got.seconds:.0f} tokens a second" if got.usage.completion else "tokens not told"
+    return Finding("chat", True, f"{got.seconds:.2f} s, {speed}; it says {_shown(got.text)}")
+
+
+async def _reply_logprobs(spec: "JudgeSpec", profile: Profile, wire: Wire) -> Finding:
+    asked = spec.model_copy(update={"answer_logprobs": True})
+    if not profile.takes_logprobs(asked):
+        text = f"not asked: {profile.name} gives none for {spec.model_name}"
+        return _claim("log-probabilities of the reply", False, text, spec.answer_logprobs, "answer_logprobs")
+    got = await Asker(asked, profile, wire)(Call((_HELLO,), max_tokens=_tokens(spec), top_logprobs=2))
+    tokens = got.tokens if isinstance(got, Answer) else None
+    if tokens:
+        alternatives = max(len(token.top) for token in tokens)
+        text = f"{len(tokens)} tokens, up to {alternatives} alternatives each"
+    else:
+        text = got.detail if isinstance(got, Failure) else "the reply has none"
+    return _claim("log-probabilities of the reply", bool(tokens), text, spec.answer_logprobs, "answer_logprobs")
+
+
+async def _schema(spec: "JudgeSpec", profile: Profile, wire: Wire) -> Finding:
+    name = "JSON schema"
+    call = Call((_ASK,), max_tokens=max(64, _tokens(spec)), schema=_SCHEMA)
+    tried: Profile = profile
+    if not profile.structure(call, spec):
+        if profile.name != "generic" or spec.serving == "embedded":
+            return Finding(
+                name, None, f"not sent to {profile.name} for {spec.model_name}; the parser takes any wrapping"
+            )
+        tried = Vllm(profile.prefix)
+    got = await Asker(spec, tried, wire)(call)
+    if isinstance(got, Failure):
+        return Finding(
+            name, False, f"{got.reason.value}: {got.detail}", "none is needed: the parser takes any wrapping"
+        )
+    if not _obeys(got.text):
+        return Finding(name, False, f"taken, and not obeyed: {_shown(got.text)}", "none is needed: replies are parsed")
+    hint = "set profile: vllm to use it" if tried is not profile else ""
+    return Finding(name, True, f"obeyed: {_shown(got.text)}", hint)
+
+
+async def _stream(spec: "JudgeSpec", profile: Profile, wire: Wire) -> Finding:
+    asked = spec.model_copy(update={"stream": "always"})
+    got = await Asker(asked, profile, wire)(Call((_HELLO,), max_tokens=_tokens(spec)))
+    if isinstance(got, Answer):
+        told = "" if got.usage.completion else "; tokens not told"
+        return Finding("streaming", True, f"{got.seconds:.2f} s{told}")
+    return Finding(
+        "streaming",
+        False,
+        f"{got.reason.value}: {got.detail}",
+        "set stream: never" if spec.stream != "never" else "",
+        needed=profile.streams(spec),
+    )
+
+
+async def _echo(spec: "JudgeSpec", profile: Profile, wire: Wire) -> Finding:
+    name = "log-probabilities of the prompt"
+    if not profile.echoes:
+        return _claim(name, False, f"not asked: {profile.name} echoes no prompt", spec.logprobs, "logprobs")
+    body: dict[str, Any] = {
+        "model": spec.model_name,
+        "prompt": [_PROMPT],
+        "max_tokens": 0,
+        "echo": True,
+        "logprobs": 1,
+        "temperature": 0,
+    }
+    begun = time.monotonic()
+    got = await wire.post(profile.completions_route, orjson.dumps(body))
+    if isinstance(got, Failure):
+        return _claim(name, False, got.detail, spec.logprobs, "logprobs")
+    try:
+        read(got.data, [_PROMPT], [len("A small")])
+    except ReplyError as error:
+        return _claim(name, False, str(error), spec.logprobs, "logprobs")
+    return _claim(name, True, f"{time.monotonic() - begun:.2f} s", spec.logprobs, "logprobs")
+
+
+def _claim(name: str, works: bool, text: str, claimed: bool, field: str) -> Finding:
+    """A finding beside what the configuration says of it."""
+    if works and not claimed:
+        return Finding(name, True, text, f"set {field}: true to use protocols that need them")
+    if claimed and not works:
+        hint = f"set {field}: false, or serve the model with a server that gives them, such as vLLM"
+        return Finding(name, False, text, hint, needed=True)
+    return Finding(name, works, text)
+
+
+def _obeys(text: str) -> bool:
+    try:
+        found = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return False
+    return isinstance(found, dict) and found.get("c1") in ("met", "unmet")
+
+
+def _shown(text: str) -> str:
+    short = " ".join(text.split())
+    return repr(short if len(short) <= 60 else f"{short[:60]}...")

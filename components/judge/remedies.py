@@ -1,0 +1,42 @@
+"""What to do about a call that failed for good."""
+
+from typing import TYPE_CHECKING
+
+from components.judge.failures import Failure
+from components.judge.profiles.base import Profile
+from components.judge.verdict import UnknownReason
+
+if TYPE_CHECKING:
+    from components.core.spec.judge import JudgeSpec
+
+
+def remedy(failure: Failure, spec: "JudgeSpec", profile: Profile) -> str:
+    """One sentence for the person who configured the judge."""
+    reason, detail = failure.reason, failure.detail
+    if "status 401" in detail or "status 403" in detail:
+        if spec.api_key_env is None:
+            return "the server wants a key: put it into an environment variable and name that in api_key_env"
+        return f"the key in {spec.api_key_env} is not accepted: see that it is right, and of this provider and region"
+    if "status 404" in detail:
+        return (
+            f"either the model {spec.model_name!r} is not served there (see {profile.models_route}), or the route is "
+            "another: plain vLLM serves /v1 (profile: vllm), KServe /openai/v1 (profile: kserve)"
+        )
+    if "status 429" in detail:
+        return "the provider limits the rate: set limits.requests_per_minute and limits.tokens_per_minute"
+    if "stream" in detail.lower() and reason is UnknownReason.REJECTED and "status 400" in detail:
+        return "if the model only streams, set stream: always"
+    if reason is UnknownReason.JUDGE_DOWN:
+        start = "" if spec.serving == "external" else f"; make judge JUDGE={spec.name} starts one here"
+        return f"see that the server runs and that the endpoint (without /v1) is right{start}"
+    if reason is UnknownReason.TIMEOUT:
+        return f"the server is slow or hangs: raise timeout_seconds ({spec.timeout_seconds:g}), or read its log"
+    if reason in (UnknownReason.TRUNCATED, UnknownReason.TOO_LONG):
+        return "raise max_answer_tokens, lower it if it does not fit context_tokens, or set thinking: false"
+    if reason is UnknownReason.EMPTY_REPLY:
+        return "set thinking: false, or see that the server's reasoning parser fits the model"
+    if reason is UnknownReason.REFUSED:
+        return "the provider's content filter refuses even a harmless question: read its message"
+    if reason is UnknownReason.REJECTED:
+        return "a field was rejected: name the right profile (vllm, kserve, openai, dashscope), or profile: generic"
+    return "ask the endpoint by hand (curl), and read the server's log; is it an OpenAI chat server?"

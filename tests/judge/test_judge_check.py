@@ -1,0 +1,92 @@
+"""What the check says of servers that can do everything, little, or nothing."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from aiohttp.test_utils import TestServer
+from chat_servers import ChatServer, say
+from judge_servers import spec
+
+from components.judge.__main__ import main
+from components.judge.check import Finding, check
+from components.judge.server.app import build_app
+from components.judge.server.engine import Engine
+
+
+def by_name(found: list[Finding]) -> dict[str, Finding]:
+    return {finding.name: finding for finding in found}
+
+
+def test_the_embedded_server_does_all_but_schemas(engine: Engine) -> None:
+    async def run() -> list[Finding]:
+        server = TestServer(build_app(engine, "scripted-model"))
+        await server.start_server()
+        try:
+            judge = spec(
+                serving="embedded", endpoint=None, source={"kind": "tiny"}, timeout_seconds=60, context_tokens=512
+            )
+            return await check(judge, str(server.make_url("")), None)
+        finally:
+            await server.close()
+
+    found = by_name(asyncio.run(run()))
+    assert found["chat"].works
+    assert "tokens a second" in found["chat"].text
+    assert found["log-probabilities of the reply"].works
+    assert "answer_logprobs: true" in found["log-probabilities of the reply"].remedy
+    assert found["JSON schema"].works is None
+    assert found["streaming"].works
+    assert found["log-probabilities of the prompt"].works
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "changes", "said"),
+    [
+        (401, {"message": "bad key"}, {}, "api_key_env"),
+        (403, {"message": "bad key"}, {"api_key_env": "SOME_KEY"}, "SOME_KEY is not accepted"),
+        (404, {"message": "no such route"}, {}, "/openai/v1"),
+        (429, {"message": "slow down"}, {}, "requests_per_minute"),
+        (400, {"message": "This model only support stream mode"}, {}, "stream: always"),
+        (500, {"message": "boom"}, {}, "server runs"),
+    ],
+)
+async def test_each_refusal_has_its_remedy(status: int, error: Any, changes: Any, said: str) -> None:
+    async with ChatServer(say({"error": error}, status)).serve() as url:
+        found = by_name(await check(spec(**changes), url, None))
+    assert found["chat"].works is False
+    assert found["chat"].needed
+    assert said in found["chat"].remedy
+
+
+async def test_a_server_without_what_the_judge_claims_is_told() -> None:
+    def reply(request: Any) -> Any:
+        return {
+            "choices": [{"message": {"role": "assistant", "content": '{"c1": "met"}'}, "finish_reason": "stop"}],
+            "usage": {"prompt_tokens": 5, "completion_tokens": 5},
+        }
+
+    async with ChatServer(say(reply(None))).serve() as url:
+        found = by_name(await check(spec(logprobs=True, answer_logprobs=True), url, None))
+    for name in ("log-probabilities of the reply", "log-probabilities of the prompt"):
+        assert (found[name].works, found[name].needed) == (False, True)
+    assert found["JSON schema"].works
+    assert "profile: vllm" in found["JSON schema"].remedy
+
+
+def test_nobody_there_is_an_error_with_a_remedy(capsys: pytest.CaptureFixture[str]) -> None:
+    code = main(["check", "--judge", "external-example", "endpoint=http://127.0.0.1:9"])
+    told = capsys.readouterr().out
+    assert code == 1
+    assert "generic; http://127.0.0.1:9/v1/chat/completions" in told
+    assert "server runs" in told
+
+
+def test_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 2
+    assert "check" in capsys.readouterr().err
+    assert main(["--help"]) == 0
+    assert main(["check", "--judge", "no-such-judge"]) == 1
+    assert "no-such-judge" in capsys.readouterr().err
+    assert main(["serve", "--judge", "external-example"]) == 1
+    assert "nothing to start" in capsys.readouterr().err
