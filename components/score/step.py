@@ -10,9 +10,9 @@ from components.core.contracts import SCORES, VERDICTS, write_table
 from components.core.errors import StepError
 from components.core.manifest import Scalar
 from components.core.step import Step, StepContext
-from components.judge.build import build_judge
-from components.judge.endpoint import resolve_endpoint
-from components.judge.ledger import Ledger
+from components.judge.ledger import Entry, Ledger
+from components.judge.panel.build import build_deciding_judge
+from components.judge.panel.tally import Tally
 from components.judge.verdict import Sample, Verdict
 from components.reward.rubric import Reward, rubric_reward
 from components.score.judging import judge_samples, known_verdicts, latest
@@ -36,21 +36,43 @@ def run(context: StepContext) -> Mapping[str, Scalar]:
     rollouts = training_responses(context.inputs["training"] / "rollouts.parquet", read_prompts(data / "train.parquet"))
     with Ledger(context.work / "ledger.sqlite") as ledger:
         rewards = judge_heldout(context, heldout, ledger)
-        entries = latest(ledger.rows())
+        written = ledger.rows()
     rows = [
         response.scored(rewards[response.sample.sample_id].status, rewards[response.sample.sample_id].value)
         for response in heldout
     ]
     rollout_rows = [response.scored(status, reward) for response, status, reward in rollouts]
-    verdicts = [
-        dataclasses.asdict(entries[response.sample.sample_id][index])
-        for response in heldout
-        for index in sorted(entries.get(response.sample.sample_id, {}))
-    ]
+    verdicts = []
+    for name in _judges(context.experiment):
+        entries = latest(entry for entry in written if entry.judge == name)
+        verdicts += [
+            dataclasses.asdict(entries[response.sample.sample_id][index])
+            for response in heldout
+            for index in sorted(entries.get(response.sample.sample_id, {}))
+        ]
     write_table(context.out / "scores.parquet", rows, SCORES)
     write_table(context.out / "rollout_scores.parquet", rollout_rows, SCORES)
     write_table(context.out / "verdicts.parquet", verdicts, VERDICTS)
-    return {"verdicts": len(verdicts), **_summary(rows), **_summary(rollout_rows)}
+    agreement = _agreement(context.experiment, written)
+    return {"verdicts": len(verdicts), **_summary(rows), **_summary(rollout_rows), **agreement}
+
+
+def _judges(experiment: "Experiment") -> list[str]:
+    """Whose verdicts are published: those that make the reward first, then those of a panel's members."""
+    members = [judge.name for judge in experiment.judges()] if experiment.panel is not None else []
+    return [experiment.verdict_name, *members]
+
+
+def _agreement(experiment: "Experiment", entries: Sequence[Entry]) -> dict[str, Scalar]:
+    """How far a panel's members agree on the held-out responses, and how often each accepts; nothing for one judge."""
+    if experiment.panel is None:
+        return {}
+    members = [judge.name for judge in experiment.judges()]
+    tally = Tally.of_entries(entries, members)
+    found: dict[str, Scalar] = {"panel_alpha": tally.alpha, "panel_units": tally.units, "panel_split": tally.split}
+    for name in members:
+        found[f"acceptance_{name}"] = tally.members[name].rate if name in tally.members else None
+    return found
 
 
 def judge_heldout(context: StepContext, responses: Sequence[Response], ledger: Ledger) -> dict[str, Reward]:
@@ -60,7 +82,7 @@ def judge_heldout(context: StepContext, responses: Sequence[Response], ledger: L
         StepError: more than ``reward.max_abstain_rate`` of the samples abstain.
         JudgeError: the judge is not deployed, or cannot be asked at all.
     """
-    spec, reward = context.experiment.judge, context.experiment.reward
+    experiment, reward = context.experiment, context.experiment.reward
     rewards: dict[str, Reward] = {}
     reasons: Counter[str] = Counter()
 
@@ -77,12 +99,12 @@ def judge_heldout(context: StepContext, responses: Sequence[Response], ledger: L
             raise StepError(
                 f"the judge is not usable: {abstained} of {len(rewards)} held-out samples so far abstain, more than "
                 f"{reward.max_abstain_rate:.0%} of all {len(responses)}; reasons: {_listed(reasons)}",
-                where=f"judge {spec.name}; {ledger.path}",
+                where=f"judge {experiment.verdict_name}; {ledger.path}",
                 remedy="see that the judge answers (the step probe-judge tells), then run the same command again; "
                 "verdicts that are known are kept",
             )
 
-    before = latest(ledger.rows())
+    before = latest(entry for entry in ledger.rows() if entry.judge == experiment.verdict_name)
     pending = []
     for response in responses:
         verdicts = known_verdicts(response.sample, before.get(response.sample.sample_id, {}))
@@ -97,8 +119,9 @@ def judge_heldout(context: StepContext, responses: Sequence[Response], ledger: L
         context.progress.advance()
 
     if pending:
-        judge = build_judge(spec, reward, resolve_endpoint(spec, context.state), ledger)
-        asyncio.run(judge_samples(judge, pending, concurrency=spec.max_concurrency, done=done))
+        judge = build_deciding_judge(experiment, context.state, ledger)
+        concurrency = max(member.max_concurrency for member in experiment.judges())
+        asyncio.run(judge_samples(judge, pending, concurrency=concurrency, done=done))
     return rewards
 
 

@@ -21,14 +21,15 @@ def tokens_of(text: str) -> list[str]:
 class ScriptedJudge:
     """Answers calls by ``status``: the HTTP status of the n-th completion call, counted from 1."""
 
-    def __init__(self, status: Callable[[int], int] = lambda call: 200) -> None:
+    def __init__(self, status: Callable[[int], int] = lambda call: 200, liked: str = LIKED) -> None:
         self.status = status
+        self.liked = liked
         self.calls = 0
 
     def _choice(self, index: int, prompt: str) -> dict[str, Any]:
         tokens = tokens_of(prompt)
         offsets = [sum(map(len, tokens[:place])) for place in range(len(tokens))]
-        value = -0.5 if "that mentions an animal" in prompt and LIKED in prompt.split()[-8:] else -1.0
+        value = -0.5 if "that mentions an animal" in prompt and self.liked in prompt.split()[-8:] else -1.0
         logprobs = {"text_offset": offsets, "token_logprobs": [None, *[value] * (len(tokens) - 1)], "tokens": tokens}
         return {"index": index, "text": prompt, "logprobs": logprobs, "finish_reason": "length"}
 

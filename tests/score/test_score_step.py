@@ -1,5 +1,6 @@
 import json
 import math
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -283,3 +284,35 @@ def test_identity_follows_judge_and_reward_alone():
     assert same("cluster.cpu_threads=1", "evaluation.bootstrap_samples=100")
     assert not same("reward.temperature=3.0")
     assert not same("judge.model_name=other")
+
+
+def test_a_panels_members_stay_on_record_and_their_agreement_is_told(case):
+    """The second judge likes jars: on the 20 held-out answers the two agree only where neither word stands."""
+    first, second = ScriptedJudge(), ScriptedJudge(liked="jar")
+    with first.serve() as url, second.serve() as other:
+        panel = f"panel={{members: [{{use: tiny-lr, name: second, serving: external, endpoint: '{other}', "
+        panel += f"source: null, model_name: {MODEL}, attempts: 1}}], combine: mean}}"
+        returned = case.run(url, panel)
+        assert (first.calls, second.calls) == (20, 20)
+        again = case.run(url, panel)
+        assert (first.calls, second.calls) == (20, 20)
+    assert again == returned
+    verdicts = case.table("verdicts.parquet", VERDICTS)
+    assert Counter(row["judge"] for row in verdicts) == {"panel": 20, "scripted": 20, "second": 20}
+    by_judge = {
+        name: {row["sample_id"]: row for row in verdicts if row["judge"] == name}
+        for name in ("panel", "scripted", "second")
+    }
+    for sample_id, combined in by_judge["panel"].items():
+        one, two = by_judge["scripted"][sample_id], by_judge["second"][sample_id]
+        assert combined["probability"] == pytest.approx((one["probability"] + two["probability"]) / 2)
+        assert combined["log_ratio"] is None
+        assert combined["attempts"] == 0
+    statuses = [(by_judge["scripted"][key]["status"], by_judge["second"][key]["status"]) for key in by_judge["panel"]]
+    assert (returned["panel_units"], returned["panel_split"]) == (20, sum(one != two for one, two in statuses))
+    assert returned["panel_split"] > 0
+    assert returned["acceptance_scripted"] == sum(one == "met" for one, _ in statuses) / 20
+    # Krippendorff's alpha for two judges without missing values, from the shares alone.
+    met = sum(status == "met" for pair in statuses for status in pair)
+    expected = 1 - 39 * 2 * returned["panel_split"] / (2 * met * (40 - met))
+    assert returned["panel_alpha"] == pytest.approx(expected)

@@ -29,7 +29,8 @@ def combine(
         when a majority is split evenly (``split``).
     """
     known = [verdict for verdict in verdicts if verdict.status is not VerdictStatus.UNKNOWN]
-    attempts = sum(verdict.attempts for verdict in verdicts)
+    # More than one means that somebody had to be asked again, as for a single judge.
+    attempts = max((verdict.attempts for verdict in verdicts), default=0)
 
     def unknown(reason: UnknownReason) -> Verdict:
         return Verdict(VerdictStatus.UNKNOWN, None, None, reason, judge, protocol, attempts)

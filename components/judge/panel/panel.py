@@ -1,8 +1,8 @@
 """The panel: judges that are asked about the same sample at the same time."""
 
 import asyncio
+import dataclasses
 import hashlib
-import time
 from collections.abc import Sequence
 
 from components.core.errors import JudgeError
@@ -57,7 +57,6 @@ class Panel:
 
     async def judge(self, sample: Sample) -> list[Verdict]:
         """One combined verdict a criterion, in the order of ``sample.criteria``."""
-        begun = time.monotonic()
         given = await asyncio.gather(*(member.judge(sample) for member in self._judges))
         self.tally.add(given)
         combined = [
@@ -72,10 +71,10 @@ class Panel:
             for criterion, *verdicts in zip(sample.criteria, *given, strict=True)
         ]
         if self._ledger is not None:
-            seconds = time.monotonic() - begun
+            # The members' rows carry the calls; counted here again they would double every total.
             self._ledger.add(
                 [
-                    Entry.of(sample, index, verdict, seconds=seconds, prompt_tokens=0)
+                    Entry.of(sample, index, dataclasses.replace(verdict, attempts=0), seconds=0.0, prompt_tokens=0)
                     for index, verdict in enumerate(combined)
                 ]
             )

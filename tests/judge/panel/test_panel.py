@@ -55,7 +55,7 @@ def test_combined_verdicts(rule: Combine, said: tuple[float, ...], expected: tup
     found = combine([verdict(each) for each in said], rule, quorum=1, penalty=False, judge="panel", protocol="x")
     assert found.status is expected[0]
     assert found.probability == (None if expected[1] is None else pytest.approx(expected[1]))
-    assert found.attempts == sum(3 if each is DOWN else 1 for each in said)
+    assert found.attempts == (3 if DOWN in said else 1)
 
 
 def test_the_minimum_of_a_penalty_is_the_verdict_that_costs_most():
@@ -85,9 +85,9 @@ async def test_a_panel_judges_keeps_disagreement_and_closes_its_members(tmp_path
         rows = ledger.rows()
     assert [each.probability for each in found] == [pytest.approx(0.6), pytest.approx(0.7 / 3)]
     assert {each.judge for each in found} == {"panel"}
-    assert [(row.judge, row.criterion_index, row.status) for row in rows] == [
-        ("panel", 0, "met"),
-        ("panel", 1, "unmet"),
+    assert [(row.judge, row.criterion_index, row.status, row.attempts) for row in rows] == [
+        ("panel", 0, "met", 0),
+        ("panel", 1, "unmet", 0),
     ]
     assert all(member.closed for member in members)
     assert (panel.tally.units, panel.tally.split) == (2, 1)
