@@ -36,11 +36,15 @@ class Judged:
 
 
 def judged(experiment: "Experiment") -> Judged:
-    """The judge of ``experiment``."""
-    judge, policy = experiment.judge, experiment.policy
-    size = parameters(judge.parameters)
-    same = judge.source is not None and judge.source.identity() == policy.source.identity()
-    return Judged(judge.name, f"{judge.name} (family {judge.family}, {size})", judge.weak, same)
+    """The judge of ``experiment``, or its panel."""
+    judges, policy = experiment.judges(), experiment.policy
+    text = ", ".join(f"{judge.name} (family {judge.family}, {parameters(judge.parameters)})" for judge in judges)
+    same = any(judge.source is not None and judge.source.identity() == policy.source.identity() for judge in judges)
+    if experiment.panel is None:
+        return Judged(judges[0].name, text, judges[0].weak, same)
+    weak = " ".join(f"{judge.name}: {judge.weak}" for judge in judges if judge.weak is not None)
+    panel = f"{experiment.panel.name}, the {experiment.panel.combine} of {text}"
+    return Judged(experiment.panel.name, panel, weak or None, same)
 
 
 def parameters(number: int | None) -> str:

@@ -8,6 +8,7 @@ from components.report.evidence import read_evidence
 from components.report.figures import build_figures
 from components.report.heldout import Sampling, analyse_heldout
 from components.report.page import build_page
+from components.report.panel import read_panel
 from components.report.reading import read
 from components.report.settings import judged
 from components.report.summary import Findings, build_summary, headline, to_json
@@ -50,6 +51,7 @@ def run(context: StepContext) -> Mapping[str, "Scalar"]:
         reading=read(heldout),
         training=analyse_training(evidence, sampling),
         manifests=context.manifests,
+        panel=read_panel(experiment, context.inputs),
     )
     progress.phase("drawing figures and writing the page")
     figures = build_figures(heldout, findings.training)

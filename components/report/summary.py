@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from components.core.manifest import Manifest
 from components.report.evidence import Evidence
 from components.report.heldout import HeldOut
+from components.report.panel import PanelAgreement
 from components.report.reading import Reading
 from components.report.settings import Judged
 from components.report.training import Training
@@ -28,6 +29,7 @@ class Findings:
     reading: Reading
     training: Training
     manifests: Mapping[str, Manifest]
+    panel: Mapping[str, PanelAgreement] = dataclasses.field(default_factory=dict)
 
 
 def build_summary(experiment: "Experiment", findings: Findings) -> dict[str, Any]:
@@ -72,6 +74,7 @@ def build_summary(experiment: "Experiment", findings: Findings) -> dict[str, Any
             "steps": [_plain(row) for row in training.steps],
         },
         "judge_calls": {key: _plain(calls) for key, calls in findings.evidence.calls.items()},
+        **({"panel": {key: _plain(found) for key, found in findings.panel.items()}} if findings.panel else {}),
         "lineage": {key: _lineage(manifest) for key, manifest in findings.manifests.items()},
     }
 
