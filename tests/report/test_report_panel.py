@@ -1,11 +1,11 @@
 """A panel in the report: each member's acceptance and the agreement, counted by hand."""
 
+import dataclasses
 import json
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from conftest import context_for
 
 from components.core.contracts import VERDICTS
 from components.core.spec import Experiment
@@ -57,9 +57,9 @@ def rows(first: str) -> list[dict[str, object]]:
     ]
 
 
-def test_members_acceptance_and_agreement_are_told(world, tmp_path, experiment):
+def test_members_acceptance_and_agreement_are_told(world, make_context, experiment):
     panel = with_panel(experiment)
-    context = context_for(world, tmp_path, panel)
+    context = dataclasses.replace(make_context(world), experiment=panel)
     table = pa.Table.from_pylist(rows(panel.judge.name), schema=VERDICTS)
     pq.write_table(table, context.inputs["scores"] / "verdicts.parquet")
     STEP.run(context)
