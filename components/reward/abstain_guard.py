@@ -124,6 +124,8 @@ class AbstainGuard:
             if self._stopped is not None:
                 raise self._stopped
             found = await attempt()
+            if any(verdict.reason is UnknownReason.BUDGET for verdict in found.verdicts):
+                self._spent()
             if self.paused and found.may_pass:
                 # Under way when the pause began, and lost to the same trouble.
                 continue
@@ -192,6 +194,17 @@ class AbstainGuard:
         return (
             f"judge {self._judge} could not judge {self._lost()} of the newest {len(self._recent)} samples ({listed})"
         )
+
+    def _spent(self) -> None:
+        """End the run at the first sample that the budget no longer paid for; what was judged is kept."""
+        error = JudgeError(
+            f"a limit of judge {self._judge}'s budget is reached",
+            where="judge.budget",
+            remedy="raise the limit and run the same command again: training resumes, and what was judged counts",
+        )
+        self._stopped = error
+        self.stop(error.what, error.where, error.remedy)
+        raise error
 
     def _end(self, why: str) -> None:
         error = JudgeError(

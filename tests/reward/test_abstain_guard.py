@@ -126,7 +126,7 @@ async def test_the_window_begins_anew_after_a_pause(tmp_path: Path):
     assert not world.guard.paused
 
 
-@pytest.mark.parametrize("reason", [UnknownReason.REFUSED, UnknownReason.LOW_MASS, UnknownReason.BUDGET])
+@pytest.mark.parametrize("reason", [UnknownReason.REFUSED, UnknownReason.LOW_MASS, UnknownReason.SPLIT])
 async def test_what_waiting_does_not_mend_ends_at_once(tmp_path: Path, reason: UnknownReason):
     world = World(tmp_path)
     for _ in range(MINIMUM - 1):
@@ -134,6 +134,16 @@ async def test_what_waiting_does_not_mend_ends_at_once(tmp_path: Path, reason: U
     with pytest.raises(JudgeError, match="waiting does not mend this"):
         await world.note(lost(reason))
     assert world.now == 0
+
+
+async def test_the_first_sample_beyond_the_budget_ends_the_run(tmp_path: Path):
+    world = World(tmp_path)
+    await world.note(GOOD)
+    with pytest.raises(JudgeError, match="budget is reached"):
+        await world.note(lost(UnknownReason.BUDGET))
+    assert json.loads(world.fatal.read_text())["where"] == "judge.budget"
+    with pytest.raises(JudgeError, match="budget is reached"):
+        await world.note(GOOD)
 
 
 async def test_everyone_who_waits_hears_of_the_end(tmp_path: Path):
