@@ -12,6 +12,7 @@ PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3 python,$(shell c
 TORCH_INDEX ?=
 EXPERIMENT ?= quickstart
 SET ?=
+JUDGE ?= smollm2-lr
 export GAVEL_STATE ?= .gavel
 
 .PHONY: help
@@ -42,6 +43,14 @@ run: $(VENV)/.ready ## Run EXPERIMENT=name-or-file on this machine, with SET="ke
 .PHONY: show
 show: $(VENV)/.ready ## Print EXPERIMENT with everything resolved, and its hash
 	@$(PY) -m pipelines show $(EXPERIMENT) $(SET)
+
+.PHONY: judge
+judge: $(VENV)/.ready ## Serve JUDGE=name-or-file on this machine in the foreground: embedded CPU server or plain vLLM
+	@exec $(PY) -m components.judge serve --judge $(JUDGE) $(SET)
+
+.PHONY: check-judge
+check-judge: $(VENV)/.ready ## Send five calls to JUDGE and say what works; SET="endpoint=URL" for an external one
+	@$(PY) -m components.judge check --judge $(JUDGE) $(SET)
 
 .PHONY: compile
 compile: $(VENV)/.ready ## Compile the pipelines to build/*.yaml

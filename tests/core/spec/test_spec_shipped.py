@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from components.core.spec.load import DEFAULT_CONFIGS, load_experiment
+from components.core.spec.single import load_judge
+from components.judge.profiles import profile_for
 
 LOCAL = ["local-cpu", "local-folder", "local-gpu"]
 ON_GPU = ["training.mini_batch_prompts=4", "training.micro_batch=4"]
@@ -16,7 +18,9 @@ def _names(folder: str) -> list[str]:
 
 def test_the_promised_files_are_there() -> None:
     assert {"smollm2-135m", "tiny", "qwen2.5-7b", "qwen3-8b"} <= set(_names("policies"))
-    assert {"smollm2-lr", "tiny-lr", "external-example", "qwen3-32b"} <= set(_names("judges"))
+    assert {"smollm2-lr", "tiny-lr", "external-example", "qwen3-32b", "qwq-plus", "gpt-oss-120b"} <= set(
+        _names("judges")
+    )
     assert {"likelihood-ratio", "likelihood-ratio-binary"} <= set(_names("rewards"))
     assert {"animal-sentences", "tiny-sentences", "food-sentences"} <= set(_names("datasets"))
     assert {"local-cpu", "local-folder", "local-gpu", "h800"} <= set(_names("clusters"))
@@ -35,10 +39,29 @@ def test_every_policy_loads(policy: str) -> None:
 
 @pytest.mark.parametrize("judge", _names("judges"))
 def test_every_judge_loads_where_it_can_be_served(judge: str) -> None:
-    clusters = ["h800"] if judge == "qwen3-32b" else LOCAL
-    for cluster in clusters:
+    alone = load_judge(judge)
+    assert alone.name == judge
+    if not alone.logprobs:
+        return  # The wiring experiment's reward compares log-probabilities.
+    for cluster in ["h800"] if alone.serving == "kserve" else LOCAL:
         experiment = load_experiment("tiny", [f"judge={judge}", f"cluster={cluster}", *ON_GPU])
         assert experiment.judge.name == judge
+
+
+def test_three_families_of_judges_come_in_two_sizes() -> None:
+    sizes: dict[str, set[int]] = {}
+    for name in _names("judges"):
+        judge = load_judge(name)
+        if judge.serving == "kserve" and judge.parameters is not None:
+            sizes.setdefault(judge.family, set()).add(judge.parameters)
+    assert sum(len(found) >= 2 for found in sizes.values()) >= 3
+
+
+def test_the_judge_that_only_streams_is_streamed() -> None:
+    judge = load_judge("qwq-plus")
+    profile = profile_for(judge, judge.endpoint or "")
+    assert (profile.name, profile.streams(judge)) == ("dashscope", True)
+    assert profile.chat_route == "/compatible-mode/v1/chat/completions"
 
 
 @pytest.mark.parametrize("reward", _names("rewards"))
