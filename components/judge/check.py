@@ -13,6 +13,7 @@ from components.judge.failures import Failure, ReplyError
 from components.judge.profiles import Profile, profile_for
 from components.judge.profiles.vllm import Vllm
 from components.judge.remedies import remedy
+from components.judge.verdict import UnknownReason
 from components.judge.wire import Wire
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ _SCHEMA = {
 }
 _ASK = Message("user", 'The sentence is: "A cat sleeps." Criterion c1: it mentions an animal. Answer as JSON: c1.')
 _HELLO = Message("user", "Does a cat count as an animal? Answer with one word, yes or no.")
+_WORDLESS = (UnknownReason.TRUNCATED, UnknownReason.EMPTY_REPLY)
 _PROMPT = "A small cat sleeps by the kitchen window."
 
 
@@ -70,7 +72,7 @@ async def check(spec: "JudgeSpec", endpoint: str, key: str | None) -> list[Findi
     async with Wire(endpoint, key=key, timeout=spec.timeout_seconds) as wire:
         plain = await _plain(spec, profile, wire)
         found = [where, plain]
-        if not plain.works:
+        if not plain.works and plain.needed:
             return found
         found.append(await _reply_logprobs(spec, profile, wire))
         found.append(await _schema(spec, profile, wire))
@@ -88,7 +90,9 @@ async def _plain(spec: "JudgeSpec", profile: Profile, wire: Wire) -> Finding:
     got = await Asker(spec, profile, wire)(Call((_HELLO,), max_tokens=_tokens(spec)))
     if isinstance(got, Failure):
         text = f"{got.reason.value}: {got.detail}"
-        return Finding("chat", False, text, remedy(got, spec, profile), needed=True)
+        # A base model asked by likelihood ratio need not be able to chat.
+        needed = not (got.reason in _WORDLESS and spec.logprobs)
+        return Finding("chat", False, text, remedy(got, spec, profile), needed)
     speed = f"{got.usage.completion / got.seconds:.0f} tokens a second" if got.usage.completion else "tokens not told"
     return Finding("chat", True, f"{got.seconds:.2f} s, {speed}; it says {_shown(got.text)}")
 

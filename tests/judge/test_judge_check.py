@@ -60,18 +60,23 @@ async def test_each_refusal_has_its_remedy(status: int, error: Any, changes: Any
 
 
 async def test_a_server_without_what_the_judge_claims_is_told() -> None:
-    def reply(request: Any) -> Any:
-        return {
-            "choices": [{"message": {"role": "assistant", "content": '{"c1": "met"}'}, "finish_reason": "stop"}],
-            "usage": {"prompt_tokens": 5, "completion_tokens": 5},
-        }
-
-    async with ChatServer(say(reply(None))).serve() as url:
+    reply = {"choices": [{"message": {"role": "assistant", "content": '{"c1": "met"}'}, "finish_reason": "stop"}]}
+    async with ChatServer(say(reply)).serve() as url:
         found = by_name(await check(spec(logprobs=True, answer_logprobs=True), url, None))
     for name in ("log-probabilities of the reply", "log-probabilities of the prompt"):
         assert (found[name].works, found[name].needed) == (False, True)
     assert found["JSON schema"].works
     assert "profile: vllm" in found["JSON schema"].remedy
+
+
+@pytest.mark.parametrize(("logprobs", "lines"), [(True, 6), (False, 2)])
+async def test_a_model_without_words_may_still_be_asked_by_likelihood_ratio(logprobs: bool, lines: int) -> None:
+    silent = {"choices": [{"message": {"role": "assistant", "content": ""}, "finish_reason": "length"}]}
+    async with ChatServer(say(silent)).serve() as url:
+        found = await check(spec(logprobs=logprobs), url, None)
+    chat = by_name(found)["chat"]
+    assert (chat.works, chat.needed, len(found)) == (False, not logprobs, lines)
+    assert "max_answer_tokens" in chat.remedy
 
 
 def test_nobody_there_is_an_error_with_a_remedy(capsys: pytest.CaptureFixture[str]) -> None:
