@@ -45,7 +45,8 @@ def verl_overrides(experiment: Experiment, paths: TrainingPaths) -> list[str]:
         _rollout(experiment, cpu),
         _reward(),
         _trainer(experiment, paths),
-        _cpu_only(experiment) if cpu else [],
+        _local(experiment) if experiment.cluster.placement == "local" else [],
+        _cpu_only() if cpu else [],
     ]
     return [override for part in parts for override in part]
 
@@ -140,6 +141,8 @@ def _rollout(experiment: Experiment, cpu: bool) -> list[str]:
     training = experiment.training
     return [
         f"{_W}.rollout.name={ROLLOUT_NAME if cpu else 'vllm'}",
+        # verl samples in bfloat16 unless told otherwise, whatever it trains in.
+        f"{_W}.rollout.dtype={experiment.policy.dtype}",
         f"{_W}.rollout.n={training.rollouts_per_prompt}",
         f"{_W}.rollout.temperature={training.temperature}",
         f"{_W}.rollout.top_p={training.top_p}",
@@ -190,15 +193,25 @@ def _trainer(experiment: Experiment, paths: TrainingPaths) -> list[str]:
     ]
 
 
-def _cpu_only(experiment: Experiment) -> list[str]:
+def _local(experiment: Experiment) -> list[str]:
+    """A Ray of our own on this machine.
+
+    Its logical CPUs only say what may be scheduled. verl asks for some 16, and for a few more with each GPU; with as
+    many as a small machine has, part of its actors would never start, and it would wait for them.
+    """
+    return [
+        # One storage actor instead of eight: a single machine's samples are few.
+        "transfer_queue.backend.SimpleStorage.num_data_storage_units=1",
+        f"ray_kwargs.ray_init.num_cpus={16 + 4 * experiment.cluster.gpus}",
+        "+ray_kwargs.ray_init.include_dashboard=False",
+    ]
+
+
+def _cpu_only() -> list[str]:
     return [
         "trainer.device=cpu",
         f"{_W}.model.external_lib={ROLLOUT_MODULE}",
-        # One storage actor instead of eight: with few CPUs the others would never be scheduled, and verl would wait.
-        "transfer_queue.backend.SimpleStorage.num_data_storage_units=1",
-        "ray_kwargs.ray_init.num_cpus=16",
         "+ray_kwargs.ray_init.num_gpus=1",
-        "+ray_kwargs.ray_init.include_dashboard=False",
         "+ray_kwargs.ray_init.object_store_memory=200000000",
     ]
 

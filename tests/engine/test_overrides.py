@@ -90,6 +90,25 @@ def test_on_gpus_vllm_samples_and_old_log_probs_are_computed_again():
     assert (config.trainer.n_gpus_per_node, config.trainer.nnodes) == (4, 1)
 
 
+GPU = (
+    "cluster={name: g, placement: local, accelerator: gpu, gpus: 1, gpus_per_node: 1,"
+    " store: {kind: folder}, memory_gib: 1, disk_gib: 1}"
+)
+
+
+@pytest.mark.parametrize(("dtype", "precision"), [("float32", "fp32"), ("bfloat16", "bf16")])
+def test_vllm_samples_in_the_precision_that_is_trained(dtype: str, precision: str):
+    config = compose(GPU, f"policy.dtype={dtype}").actor_rollout_ref
+    assert (config.rollout.dtype, config.actor.fsdp_config.mixed_precision.param_dtype) == (dtype, precision)
+
+
+def test_a_local_ray_has_room_for_all_of_verls_actors():
+    for cluster in (GPU, "cluster=local-cpu"):
+        config = compose(cluster)
+        assert config.ray_kwargs.ray_init.num_cpus >= 16
+        assert config.transfer_queue.backend.SimpleStorage.num_data_storage_units == 1
+
+
 @pytest.mark.parametrize("name", ["quickstart", "tiny", "second"])
 def test_every_shipped_experiment_composes(name: str):
     assert compose(experiment=name).trainer.experiment_name == name
