@@ -50,3 +50,27 @@ def test_a_traceback_is_shown(tmp_path: Path):
     with StepOutput(shown, tmp_path / "run.log") as output:
         output.write('    Traceback (most recent call last):\n      File "x.py", line 1\n    KeyError: 3\n')
     assert shown.getvalue().splitlines()[-1] == "KeyError: 3"
+
+
+VLLM = """    INFO 11-28 04:06:53 [model.py:1725] Using max model len 2048
+    WARNING 11-28 04:08:16 [utils.py:620] [shutdown] Process manager: force killing remaining processes count=1
+    [W1128 04:07:18.711004260 socket.cpp:207] [c10d] The hostname of the client socket cannot be retrieved. err=-3
+    (EngineCore pid=2533) INFO 11-28 04:07:20 [default_loader.py:430] Loading weights took 0.01 seconds
+    (EngineCore pid=2533)\x20
+    Loading safetensors checkpoint shards: 100% Completed | 1/1 [00:00<00:00, 235.89it/s]
+    Capturing CUDA graphs (decode, FULL):   0%|          | 0/51 [00:00<?, ?it/s]
+    (EngineCore pid=2533) ERROR 11-28 04:07:21 [core.py:999] EngineCore failed to start.
+    (EngineCore pid=2533) ValueError: no memory
+    [generate] base prompt 16/16  100 %  elapsed 1:37
+"""
+
+
+def test_vllms_errors_are_shown_and_the_rest_of_its_log_is_not(tmp_path: Path):
+    shown = io.StringIO()
+    with StepOutput(shown, tmp_path / "run.log") as output:
+        output.write(VLLM)
+    assert shown.getvalue().splitlines() == [
+        "(EngineCore pid=2533) ERROR 11-28 04:07:21 [core.py:999] EngineCore failed to start.",
+        "(EngineCore pid=2533) ValueError: no memory",
+        "[generate] base prompt 16/16  100 %  elapsed 1:37",
+    ]
