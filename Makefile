@@ -13,7 +13,15 @@ TORCH_INDEX ?=
 EXPERIMENT ?= quickstart
 SET ?=
 JUDGE ?= smollm2-lr
-export GAVEL_STATE ?= .gavel
+# An empty value in the environment counts as none: what is removed below must never hang from an empty name.
+export GAVEL_STATE := $(or $(strip $(GAVEL_STATE)),.gavel)
+
+# `make run mine` would run the default experiment and then look for a file "mine".
+ifneq ($(filter run show,$(MAKECMDGOALS)),)
+ifneq ($(filter-out run show,$(MAKECMDGOALS)),)
+$(error name the experiment like this: make $(firstword $(MAKECMDGOALS)) EXPERIMENT=$(firstword $(filter-out run show,$(MAKECMDGOALS))))
+endif
+endif
 
 .PHONY: help
 help: ## List the targets
