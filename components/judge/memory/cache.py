@@ -2,8 +2,30 @@
 
 import dataclasses
 import hashlib
+import logging
+import sqlite3
+import threading
 from pathlib import Path
 from typing import Self
+
+from components.judge.memory import background
+from components.judge.memory.database import open_database
+
+log = logging.getLogger(__name__)
+
+_APPLICATION = 0x4756_4352
+"""Marks a SQLite file as a cache of replies."""
+
+_READ_WAIT = 0.5
+"""Seconds that a caller waits for a locked file; the file is given up after it."""
+
+_WRITE_WAIT = 10.0
+"""Seconds that the writer in the background waits for another one."""
+
+_SCHEMA = "CREATE TABLE IF NOT EXISTS replies (key BLOB PRIMARY KEY, mark BLOB NOT NULL, body BLOB NOT NULL)"
+
+_BATCH = 64
+"""Replies of one statement; see :mod:`components.judge.memory.tables` on why."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -32,29 +54,148 @@ class CacheKey:
 class Cache:
     """Whole good replies by key. A broken or locked file means no cache and one warning, never a failure.
 
+    Replies are written in the background, some at a time; those of the last moment before a ``kill -9`` are lost, and
+    asked for again. Each bears a mark of key and body, so that a damaged one is no reply.
+
     Args:
         path: the file, on a local disk; made if missing.
-        limit: bytes that the file may take; the least recently used replies leave first.
+        limit: bytes that the file may take, about; the oldest replies leave first.
     """
 
     def __init__(self, path: Path, *, limit: int = 2 << 30) -> None:
         self.path = path
         self.limit = limit
-        self._held: dict[bytes, bytes] = {}
+        self.hits = 0
+        self.misses = 0
+        self._pending: dict[bytes, bytes] = {}
+        self._changed = threading.Condition()
+        self._reading = threading.Lock()
+        self._writer = background.Writer("cache", self._changed, lambda: len(self._pending), self._try_write)
+        self._given_up = False
+        self._reads: sqlite3.Connection | None = None
+        self._writes: sqlite3.Connection | None = None
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._writes = _connect(path, _WRITE_WAIT)
+            self._reads = _connect(path, _READ_WAIT)
+        except (sqlite3.Error, OSError) as error:
+            self._give_up(error)
+
+    @property
+    def working(self) -> bool:
+        """Whether replies are kept; False once the file was found broken or locked."""
+        return self._reads is not None
 
     def get(self, key: CacheKey) -> bytes | None:
         """The body of the reply, exactly as it was put; None when it is not there."""
-        return self._held.get(key.digest)
+        body = self._pending.get(key.digest)
+        if body is None and self._reads is not None:
+            body = self._read(key.digest)
+        if body is None:
+            self.misses += 1
+        else:
+            self.hits += 1
+        return body
 
     def put(self, key: CacheKey, body: bytes) -> None:
         """Keep the body of a whole reply of status 200 that the protocol could read. Never a failure's."""
-        self._held[key.digest] = body
+        if self._reads is None:
+            return
+        with self._changed:
+            self._pending[key.digest] = body
+            self._writer.added()
 
     def close(self) -> None:
         """Write what is pending and close; twice is harmless."""
+        self._writer.stop()
+        if self._pending:
+            self._try_write()
+        with self._reading:
+            for db in (self._reads, self._writes):
+                if db is not None:
+                    db.close()
+            self._reads = self._writes = None
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _read(self, digest: bytes) -> bytes | None:
+        try:
+            with self._reading:
+                if self._reads is None:
+                    return None
+                # All rows are fetched, or the open read would keep the log from being taken over.
+                found = self._reads.execute("SELECT mark, body FROM replies WHERE key = ?", (digest,)).fetchall()
+        except sqlite3.Error as error:
+            self._give_up(error)
+            return None
+        if not found:
+            return None
+        ((mark, body),) = found
+        whole = isinstance(body, bytes) and mark == _mark(digest, body)
+        return body if whole else None
+
+    def _try_write(self) -> bool:
+        with self._changed:
+            batch = dict(self._pending)
+        db = self._writes
+        if db is not None:
+            try:
+                self._write(db, batch)
+            except sqlite3.Error as error:
+                self._give_up(error)
+        with self._changed:
+            for digest, body in batch.items():
+                # Until now get() found it here; what was put again meanwhile stays.
+                if self._pending.get(digest) is body:
+                    del self._pending[digest]
+        return True
+
+    def _write(self, db: sqlite3.Connection, batch: dict[bytes, bytes]) -> None:
+        items = list(batch.items())
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            for begin in range(0, len(items), _BATCH):
+                part = items[begin : begin + _BATCH]
+                values = [value for digest, body in part for value in (digest, _mark(digest, body), body)]
+                db.execute(f"INSERT OR REPLACE INTO replies VALUES {', '.join(['(?, ?, ?)'] * len(part))}", values)
+            self._evict(db)
+            db.execute("COMMIT")
+        finally:
+            if db.in_transaction:
+                db.execute("ROLLBACK")
+
+    def _evict(self, db: sqlite3.Connection) -> None:
+        """Let the oldest replies go until a tenth of the limit is free. Their pages are used again."""
+        if _bytes(db) <= self.limit:
+            return
+        while _bytes(db) > 0.9 * self.limit:
+            ((first, last),) = db.execute("SELECT MIN(rowid), MAX(rowid) FROM replies").fetchall()
+            if first is None:
+                return
+            db.execute("DELETE FROM replies WHERE rowid <= ?", (first + (last - first) // 20,))
+
+    def _give_up(self, error: Exception) -> None:
+        with self._reading:
+            first, self._given_up = not self._given_up, True
+            self._reads = self._writes = None
+        if first:
+            log.warning("the cache of replies is not used any more, every call is made: %s: %s", self.path, error)
+
+
+def _connect(path: Path, wait: float) -> sqlite3.Connection:
+    return open_database(path, application=_APPLICATION, schema=(_SCHEMA,), wait=wait)
+
+
+def _mark(digest: bytes, body: bytes) -> bytes:
+    return hashlib.blake2b(body, digest_size=8, key=digest).digest()
+
+
+def _bytes(db: sqlite3.Connection) -> int:
+    pages, free, size = (
+        db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
+    )
+    return int((pages - free) * size)

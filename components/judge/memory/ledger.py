@@ -1,51 +1,38 @@
-"""The append-only log of verdicts: SQLite in WAL mode, for several writers on one host."""
+"""The append-only log of calls and verdicts: SQLite in WAL mode, for several writers on one host."""
 
 import dataclasses
 import hashlib
+import operator
+import os
 import sqlite3
+import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from components.core.contracts import VERDICTS, write_table
 from components.core.errors import JudgeError
+from components.judge.memory import background, tables, tail
 from components.judge.memory.budget import Spent
 from components.judge.memory.rows import CallRow, Entry, subject
 
 _RAW_LIMIT = 4096
 """Bytes kept of the reply of a failed call; enough for an error message, too little to fill a disk."""
 
-_WAIT = 30.0
-"""Seconds that a writer waits for another one."""
+_TAIL_BYTES = 8 << 20
+"""A tail that has grown so long, and lies in the database whole, is replaced by a new one."""
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS verdicts (
-    sample_id TEXT NOT NULL, row_id TEXT NOT NULL, criterion TEXT NOT NULL, criterion_index INTEGER NOT NULL,
-    status TEXT NOT NULL, probability REAL, log_ratio REAL, reason TEXT, judge TEXT NOT NULL, protocol TEXT NOT NULL,
-    attempts INTEGER NOT NULL, seconds REAL NOT NULL, prompt_tokens INTEGER NOT NULL, response_chars INTEGER NOT NULL,
-    raw_id TEXT, time REAL NOT NULL
-);
-CREATE TABLE IF NOT EXISTS failures (
-    raw_id TEXT, sample_id TEXT NOT NULL, detail TEXT NOT NULL, body BLOB, time REAL NOT NULL
-);
-CREATE TABLE IF NOT EXISTS calls (
-    time REAL NOT NULL, judge TEXT NOT NULL, protocol TEXT NOT NULL, purpose TEXT NOT NULL, prompt_hash TEXT NOT NULL,
-    attempts INTEGER NOT NULL, seconds REAL NOT NULL, key INTEGER, endpoint INTEGER, prompt_tokens INTEGER NOT NULL,
-    completion_tokens INTEGER NOT NULL, cached_tokens INTEGER NOT NULL, cost REAL, currency TEXT, finish TEXT,
-    reason TEXT, from_cache INTEGER NOT NULL, reply_chars INTEGER NOT NULL, raw_id TEXT, sample_id TEXT,
-    response_chars INTEGER
-);
-"""
-
-
-_COLUMNS = tuple(field.name for field in dataclasses.fields(Entry))
-_INSERT = f"INSERT INTO verdicts ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' for _ in _COLUMNS)})"
-_CALL_COLUMNS = tuple(field.name for field in dataclasses.fields(CallRow))
-_INSERT_CALL = f"INSERT INTO calls ({', '.join(_CALL_COLUMNS)}) VALUES ({', '.join('?' for _ in _CALL_COLUMNS)})"
+_entry = operator.attrgetter(*tables.COLUMNS["verdicts"])
+_call = operator.attrgetter(*tables.COLUMNS["calls"])
 
 
 class Ledger:
-    """Every verdict that a judge gave. A killed writer loses the call in flight and nothing else.
+    """Every call that was put to a judge and every verdict that it gave.
+
+    What :meth:`add` or :meth:`add_call` has returned from survives ``kill -9``: the record lies in the writer's tail
+    (:mod:`components.judge.memory.tail`) until a transaction in the background has taken it over, and whoever opens
+    the ledger next takes over the tails of the killed. So a killed writer loses the calls in flight and nothing else.
+    A machine that loses power may lose the last seconds: nothing is forced to the disk call by call.
 
     Args:
         path: the database file, on a local disk (WAL does not work over a network file system); made if missing.
@@ -56,12 +43,21 @@ class Ledger:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._tail: tail.Tail | None = None
+        self._pending: list[tail.Record] = []
+        self._error: Exception | None = None
+        self._closed = False
+        self._writing = threading.Condition()
+        """Guards the tail and what is pending; held for microseconds."""
+        self._flushing = threading.RLock()
+        """Guards the database; taken before ``_writing`` where both are."""
+        self._writer = background.Writer("ledger", self._writing, lambda: len(self._pending), self._try_flush)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(path, timeout=_WAIT, isolation_level=None)
-            self._db.execute("PRAGMA journal_mode=WAL")
-            self._db.execute("PRAGMA synchronous=NORMAL")
-            self._db.executescript(_SCHEMA)
+            self._db = tables.connect(path)
+            (self.id,) = self._db.execute("SELECT value FROM about WHERE name = 'id'").fetchone()
+            """Random name of this ledger, unique among ledgers."""
+            self._adopt()
         except (sqlite3.Error, OSError) as error:
             raise JudgeError(
                 f"the verdict ledger cannot be opened: {error}",
@@ -80,19 +76,14 @@ class Ledger:
         Raises:
             JudgeError: the disk is full, or another writer holds the file for too long.
         """
-        try:
-            with self._db:
-                self._db.execute("BEGIN IMMEDIATE")
-                self._db.executemany(_INSERT, [tuple(getattr(entry, name) for name in _COLUMNS) for entry in entries])
-                if detail is not None and entries:
-                    raw_id = None if raw is None else hashlib.sha256(raw).hexdigest()
-                    body = None if raw is None else raw[:_RAW_LIMIT]
-                    self._db.execute(
-                        "INSERT INTO failures VALUES (?, ?, ?, ?, ?)",
-                        (raw_id, entries[0].sample_id, detail, body, entries[0].time),
-                    )
-        except sqlite3.Error as error:
-            raise JudgeError(f"the verdict ledger cannot be written: {error}", where=str(self.path)) from error
+        if not entries:
+            return
+        record: tail.Record = {"verdicts": [_entry(entry) for entry in entries]}
+        if detail is not None:
+            raw_id = None if raw is None else hashlib.sha256(raw).hexdigest()
+            body = None if raw is None else raw[:_RAW_LIMIT]
+            record["failures"] = [(raw_id, entries[0].sample_id, detail, body, entries[0].time)]
+        self._append(record)
 
     def add_call(self, row: CallRow) -> None:
         """Append one call.
@@ -100,48 +91,172 @@ class Ledger:
         Raises:
             JudgeError: the disk is full, or another writer holds the file for too long.
         """
+        values = _call(row)
         about = subject()
         if about is not None and row.sample_id is None and row.response_chars is None:
-            row = dataclasses.replace(row, sample_id=about[0], response_chars=about[1])
-        try:
-            self._db.execute(_INSERT_CALL, [getattr(row, name) for name in _CALL_COLUMNS])
-        except sqlite3.Error as error:
-            raise JudgeError(f"the verdict ledger cannot be written: {error}", where=str(self.path)) from error
+            values = (*values[:-2], *about)
+        self._append({"calls": [values]})
+
+    def rows(self) -> list[Entry]:
+        """All verdicts in the order of writing."""
+        return [Entry(*row) for row in self.select(f"SELECT {', '.join(tables.COLUMNS['verdicts'])} FROM verdicts")]
 
     def calls(self) -> list[CallRow]:
         """All calls in the order of writing."""
-        found = self._db.execute(f"SELECT {', '.join(_CALL_COLUMNS)} FROM calls ORDER BY rowid")
-        names = dict.fromkeys(_CALL_COLUMNS)
-        return [CallRow(**(dict(zip(names, row, strict=True)) | {"from_cache": bool(row[16])})) for row in found]
+        found = self.select(f"SELECT {', '.join(tables.COLUMNS['calls'])} FROM calls")
+        return [dataclasses.replace(row, from_cache=bool(row.from_cache)) for row in (CallRow(*each) for each in found)]
+
+    def failures(self) -> list[tuple[str, str, bytes | None]]:
+        """(sample id, why it failed, first bytes of the reply) of every sample without verdicts."""
+        return self.select("SELECT sample_id, detail, body FROM failures")
 
     def spent(self, judge: str) -> Spent:
         """What the calls to ``judge`` took so far; for a budget that goes on."""
-        (found,) = self._db.execute(
+        (found,) = self.select(
             "SELECT COALESCE(SUM(attempts), 0), COALESCE(SUM(prompt_tokens + completion_tokens), 0), "
             "COALESCE(SUM(cost), 0.0) FROM calls WHERE judge = ?",
             (judge,),
         )
         return Spent(*found)
 
-    def rows(self) -> list[Entry]:
-        """All verdicts in the order of writing."""
-        found = self._db.execute(f"SELECT {', '.join(_COLUMNS)} FROM verdicts ORDER BY rowid")
-        return [Entry(*row) for row in found]
+    def select(self, query: str, values: Sequence[object] = ()) -> list[Any]:
+        """The rows of a query over the tables ``verdicts``, ``calls`` and ``failures``, all that was added included.
 
-    def failures(self) -> list[tuple[str, str, bytes | None]]:
-        """(sample id, why it failed, first bytes of the reply) of every sample without verdicts."""
-        return list(self._db.execute("SELECT sample_id, detail, body FROM failures ORDER BY rowid"))
+        Raises:
+            JudgeError: the file cannot be read, or what is pending cannot be written.
+        """
+        self.flush()
+        try:
+            with self._flushing:
+                self._adopt()
+                return self._db.execute(query, tuple(values)).fetchall()
+        except (sqlite3.Error, OSError) as error:
+            raise JudgeError(f"the verdict ledger cannot be read: {error}", where=str(self.path)) from error
 
     def export_parquet(self, path: Path) -> int:
         """Write all verdicts under the VERDICTS contract; returns their number."""
         return write_table(path, [dataclasses.asdict(entry) for entry in self.rows()], VERDICTS)
 
+    def flush(self) -> None:
+        """Put what is pending into the database, where other processes see it.
+
+        Raises:
+            JudgeError: the disk is full, or another writer holds the file for too long. Nothing is lost by that: the
+                records stay in the tail.
+        """
+        try:
+            self._flush()
+        except sqlite3.Error as error:
+            raise self._unwritable(error) from error
+
     def close(self) -> None:
-        """Close the file; calling it twice is harmless."""
-        self._db.close()
+        """Write what is pending and close the file; calling it twice is harmless."""
+        with self._writing:
+            if self._closed:
+                return
+            self._closed = True
+        self._writer.stop()
+        try:
+            self.flush()
+        finally:
+            with self._flushing, self._writing:
+                if self._tail is not None:
+                    self._tail.close(remove=not self._pending)
+                    if not self._pending:
+                        self._forget(self._tail.path.name)
+                    self._tail = None
+                self._db.close()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _append(self, record: tail.Record) -> None:
+        try:
+            line = tail.encode(record)
+        except TypeError as error:
+            raise JudgeError(f"the verdict ledger takes no such text: {error}", where=str(self.path)) from error
+        with self._writing:
+            if self._closed:
+                raise JudgeError("the verdict ledger is closed", where=str(self.path))
+            if self._error is not None:
+                raise self._unwritable(self._error) from self._error
+            try:
+                if self._tail is None:
+                    self._tail = tail.Tail(self.path)
+                self._tail.append(line)
+            except OSError as error:
+                raise self._unwritable(error) from error
+            self._pending.append(record)
+            self._writer.added()
+
+    def _try_flush(self) -> bool:
+        # In the background nobody waits for the disk or for another writer. Whoever adds next gets the error; meanwhile
+        # the disk may be freed, so that this is tried again.
+        try:
+            self._flush()
+        except sqlite3.Error:
+            return False
+        return True
+
+    def _flush(self) -> None:
+        with self._flushing:
+            with self._writing:
+                batch, self._pending = self._pending, []
+                current = self._tail
+                done = 0 if current is None else current.size
+            if not batch or current is None:
+                return
+            try:
+                self._store(batch, current.path.name, done)
+            except sqlite3.Error as error:
+                with self._writing:
+                    self._pending[:0] = batch
+                    self._error = error
+                raise
+            with self._writing:
+                self._error = None
+                if done >= _TAIL_BYTES and not self._pending:
+                    current.close(remove=True)
+                    self._tail = None
+
+    def _store(self, records: Sequence[tail.Record], name: str, done: int) -> None:
+        """Put records into the database, and with them how far the tail is taken over."""
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            for table in tables.COLUMNS:
+                tables.insert(self._db, table, [row for record in records for row in record.get(table, ())])
+            self._db.execute("INSERT OR REPLACE INTO tails VALUES (?, ?)", (name, done))
+            self._db.execute("COMMIT")
+        finally:
+            # A full disk may have rolled it back already.
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+
+    def _forget(self, name: str) -> None:
+        try:
+            self._db.execute("DELETE FROM tails WHERE name = ?", (name,))
+        except sqlite3.Error:
+            # The row of a file that is gone: names are never used again, so it does no harm.
+            return
+
+    def _adopt(self) -> None:
+        """Take over the tails of killed writers."""
+        for path, file in tail.abandoned(self.path):
+            known = self._db.execute("SELECT done FROM tails WHERE name = ?", (path.name,)).fetchone()
+            begin = 0 if known is None else int(known[0])
+            size = os.fstat(file).st_size
+            records = list(tail.decode(os.pread(file, max(0, size - begin), begin)))
+            if records:
+                self._store(records, path.name, size)
+            path.unlink(missing_ok=True)
+            self._forget(path.name)
+
+    def _unwritable(self, error: Exception) -> JudgeError:
+        return JudgeError(
+            f"the verdict ledger cannot be written: {error}",
+            where=str(self.path),
+            remedy="free the disk, or end the process that holds the file; then run again, what was judged is kept",
+        )
