@@ -146,7 +146,8 @@ class _Reader:
         if found is None:
             raise OpenError([], self.place)
         self.place = found.end()
-        return _ESCAPE.sub(_unescape, found[1])
+        # Escaped halves of a character come together; a half on its own is none.
+        return _ESCAPE.sub(_unescape, found[1]).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
     def _separate(self, closing: str) -> None:
         head = self._peek()
