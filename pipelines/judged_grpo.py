@@ -36,7 +36,8 @@ def judged_grpo(experiment: str, store: str, code_version: str) -> None:
     with dsl.ExitHandler(last, name="with-judge"):
         data = prepare_data(**common)
         data.set_display_name("prepare data")
-        up = deploy_judge(**common)
+        # Data that cannot be prepared is found out in seconds, and no judge needs to be started for it.
+        up = deploy_judge(**common).after(data)
         _never_cached(up, "judge up")
         probed = probe_judge(**common).after(up)
         _never_cached(probed, "probe the judge")

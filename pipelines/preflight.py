@@ -13,6 +13,8 @@ from components.core.spec import Experiment
 _PYTHONS = ((3, 11), (3, 12))
 _MACHINES = ("x86_64", "amd64", "aarch64", "arm64")
 _GIB = 1024**3
+_DEVICES = Path("/dev")
+"""NVIDIA's driver makes one device file a card here, also inside containers, for the cards that they may use."""
 
 
 def check_machine(experiment: Experiment, state: Path) -> None:
@@ -33,8 +35,20 @@ def check_machine(experiment: Experiment, state: Path) -> None:
         raise ServiceError(f"no packages are known for a {platform.machine()} processor", remedy="use x86-64 or arm64")
     if sys.platform != "linux":
         raise ServiceError(f"local runs need Linux, not {sys.platform}", remedy="use a container or a virtual machine")
+    _check_gpus(experiment)
     _check_memory(experiment)
     _check_disk(experiment, state)
+
+
+def _check_gpus(experiment: Experiment) -> None:
+    cluster = experiment.cluster
+    found = len(list(_DEVICES.glob("nvidia[0-9]*"))) if cluster.accelerator == "gpu" else 0
+    if cluster.accelerator == "gpu" and found < cluster.gpus:
+        raise ServiceError(
+            f"{found or 'no'} NVIDIA GPU{'s' if found > 1 else ''} found, and the run needs {cluster.gpus}",
+            where=f"{_DEVICES} (cluster.gpus)",
+            remedy="add cluster=local-cpu to run on the processor, or lower cluster.gpus and cluster.gpus_per_node",
+        )
 
 
 def _check_memory(experiment: Experiment) -> None:

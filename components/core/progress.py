@@ -74,13 +74,19 @@ class Progress:
             self._samples: deque[tuple[float, int]] = deque([(self._began, done)])
         return self
 
-    def advance(self, n: int = 1, note: str = "") -> None:
-        """Add ``n`` finished units; ``note`` is shown at the end of the line until the next note."""
+    def advance(self, n: int = 1, note: str = "", *, typical: bool = True) -> None:
+        """Add ``n`` finished units; ``note`` is shown at the end of the line until the next note.
+
+        Units that are not ``typical``, such as the first one with a start-up in its time, tell nothing about the rate.
+        """
         with self._lock:
             now = self._clock()
             self.done += n
             self._note = note or self._note
-            self._samples.append((now, self.done))
+            if typical:
+                self._samples.append((now, self.done))
+            else:
+                self._samples = deque([(now, self.done)])
             while len(self._samples) > 2 and now - self._samples[1][0] > _WINDOW_SECONDS:
                 self._samples.popleft()
             finished = self.total is not None and self.done >= self.total and n > 0

@@ -82,8 +82,8 @@ class TrainerProcess:
                 time.sleep(_POLL_SECONDS)
                 rows = self._metric_lines()
                 step, count, newest = log.progress()
-                for row in rows[done:]:
-                    progress.advance(1, note=_note(row))
+                for place, row in enumerate(rows[done:], done):
+                    progress.advance(1, note=_note(row), typical=place > 0)
                 done = len(rows)
                 current = resumed_from + done + 1
                 judged = f"{count} of {samples_per_step} responses judged" if step == current else "starting"

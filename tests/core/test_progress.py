@@ -34,6 +34,19 @@ def test_line_has_count_share_times_and_note() -> None:
     assert lines(stream)[-1] == "[train-grpo] step 7/20  35 %  elapsed 1:10  left 2:10  reward 0.71"
 
 
+def test_a_first_step_with_the_start_up_in_it_does_not_count_for_the_rate() -> None:
+    progress, clock, stream = made(10, done=5)
+    clock.now += 300
+    progress.advance(1, typical=False)
+    clock.now += 30
+    progress.advance(1)
+    # 300 s were start-up; 3 of 10 are left at 30 s each.
+    assert lines(stream) == [
+        "[train-grpo] step 6/10  60 %  elapsed 5:00",
+        "[train-grpo] step 7/10  70 %  elapsed 5:30  left 1:30",
+    ]
+
+
 def test_prints_at_most_every_interval_and_always_at_the_end() -> None:
     progress, clock, stream = made(100)
     for _ in range(100):

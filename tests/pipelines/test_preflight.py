@@ -51,3 +51,17 @@ def test_a_processor_without_packages(tiny, tmp_path: Path, monkeypatch):
 def test_arm64_is_accepted(tiny, tmp_path: Path, monkeypatch):
     monkeypatch.setattr(preflight.platform, "machine", lambda: "aarch64")
     check_machine(tiny, tmp_path)
+
+
+def test_a_machine_without_enough_gpus(tmp_path: Path, monkeypatch):
+    experiment = load_experiment(
+        "tiny", ["cluster=local-gpu", "cluster.gpus=2", "cluster.gpus_per_node=2", "training.micro_batch=8"]
+    )
+    monkeypatch.setattr(preflight, "_DEVICES", tmp_path)
+    with pytest.raises(ServiceError, match="no NVIDIA GPU found, and the run needs 2") as caught:
+        check_machine(experiment, tmp_path)
+    assert "cluster=local-cpu" in caught.value.remedy
+    for name in ("nvidia0", "nvidiactl", "nvidia-uvm"):
+        (tmp_path / name).touch()
+    with pytest.raises(ServiceError, match="1 NVIDIA GPU found, and the run needs 2"):
+        check_machine(experiment, tmp_path)

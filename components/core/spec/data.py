@@ -98,6 +98,17 @@ class DataSpec(Spec):
                 )
             if not self.criteria:
                 yield Conflict("criteria", "there is nothing to judge", "give at least one criterion with a text")
+            for key in ("train_templates", "heldout_templates"):
+                name = getattr(self, key)
+                # Of the user's own files only the step that reads them knows.
+                plain = type(self).model_fields[key].default
+                if self.topic is not None and name == plain:
+                    ours = plain.replace(".txt", "_topic.txt")
+                    yield Conflict(
+                        key,
+                        f"the templates of {name!r} have no {{topic}}, and topic is {self.topic!r}",
+                        f"set {key}: {ours}, or topic: null",
+                    )
             if self.heldout_templates == self.train_templates:
                 yield Conflict(
                     "heldout_templates",

@@ -64,8 +64,9 @@ def sentence_items(
         if template.count(TOPIC) != (0 if topic is None else 1):
             raise ConfigError(
                 f"template {template!r} and data.topic {topic!r} do not go together",
-                where=templates_file.name,
-                remedy=f"templates hold {TOPIC} once where data.topic is given, and never where it is null",
+                where=str(templates_file),
+                remedy=f"name other files in data.train_templates and data.heldout_templates: templates hold {TOPIC} "
+                "once where data.topic is given, and never where it is null",
             )
     if rows > len(templates) * len(subjects):
         raise ConfigError(

@@ -30,6 +30,11 @@ CASES = [
     ),
     ("judge.context_tokens", "16 leaves no room", ["judge.context_tokens=16"]),
     ("judge.logprobs", "likelihood_ratio", ["judge.logprobs=false"]),
+    (
+        "data.train_templates",
+        "topic is 'the weather'",
+        ["data.topic=the weather", "data.heldout_templates=heldout_templates_topic.txt"],
+    ),
     ("judge.endpoint", "endpoint is null", ["judge.serving=external"]),
     ("judge.endpoint", "for serving external only", ["judge.endpoint=http://127.0.0.1:8000"]),
     ("judge.source", "source is null", ["judge.source=null"]),
