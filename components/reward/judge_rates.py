@@ -1,6 +1,6 @@
 """How often the judge fails, by length of the response: the channel by which failures could teach a policy to be short.
 
-Source: FACTS of the project, part A.7; a grader that fails on long answers is a bias of its own.
+A grader that fails on long answers is a bias of its own.
 """
 
 import bisect

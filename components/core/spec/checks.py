@@ -67,6 +67,20 @@ def _logprobs(judge: JudgeSpec, reward: RewardSpec) -> Iterable[Conflict]:
         )
 
 
+def _enforced(judge: JudgeSpec, reward: RewardSpec) -> Iterable[Conflict]:
+    """A limit that nothing keeps is worse than none."""
+    if reward.protocol != "likelihood_ratio":
+        return
+    for key in ("limits", "budget", "replicas", "more_key_envs"):
+        if getattr(judge, key) != type(judge).model_fields[key].default:
+            yield Conflict(
+                f"judge.{key}",
+                f"the calls of reward.protocol {reward.protocol} do not keep it; they know timeout_seconds, attempts "
+                "and max_concurrency",
+                f"remove {key}",
+            )
+
+
 def _serving(judge: JudgeSpec, cluster: ClusterSpec) -> Iterable[Conflict]:
     if cluster.placement == "kubernetes" and judge.serving in ("embedded", "vllm"):
         yield Conflict(
@@ -171,6 +185,7 @@ CHECKS = (
     Check(("policy", "training", "evaluation"), _evaluation_context),
     Check(("judge", "training", "evaluation"), _judge_context),
     Check(("judge", "reward"), _logprobs),
+    Check(("judge", "reward"), _enforced),
     Check(("judge", "cluster"), _serving),
     Check(("judge", "data", "cluster"), _reach),
     Check(("data", "training"), _rows),

@@ -1,0 +1,105 @@
+"""Sums over a ledger: what was asked, what it cost, and how often the judge failed, also by length of the response."""
+
+import bisect
+import dataclasses
+import sqlite3
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from components.judge.memory.tables import COLUMNS
+
+DECILES = 10
+
+
+@dataclasses.dataclass(slots=True)
+class Total:
+    """Sums over one group of verdicts and calls.
+
+    Attributes:
+        verdicts: rows of verdicts.
+        unknown: those without a decision.
+        repeated: verdicts that took more than one call.
+        calls: questions put to the judge, answered from our cache or not.
+        attempts: HTTP calls, repetitions included.
+        cached: questions that our cache answered.
+        tokens: of prompts and replies, as the server counted.
+        cost: by currency.
+    """
+
+    verdicts: int = 0
+    unknown: int = 0
+    repeated: int = 0
+    calls: int = 0
+    attempts: int = 0
+    cached: int = 0
+    tokens: int = 0
+    cost: dict[str, float] = dataclasses.field(default_factory=dict)
+
+    @property
+    def unknown_rate(self) -> float | None:
+        """Share of verdicts without a decision; None where there is no verdict."""
+        return self.unknown / self.verdicts if self.verdicts else None
+
+
+Key = Callable[[dict[str, Any]], str]
+
+
+def rows(db: sqlite3.Connection, table: str) -> list[dict[str, Any]]:
+    """A table of a ledger or of joined segments, one dictionary a row."""
+    names = COLUMNS[table]
+    found = db.execute(f"SELECT {', '.join(names)} FROM {table} ORDER BY rowid")
+    return [dict(zip(names, row, strict=True)) for row in found]
+
+
+def totals(verdicts: Iterable[dict[str, Any]], calls: Iterable[dict[str, Any]], key: Key) -> dict[str, Total]:
+    """Totals by the value of ``key``, in the order of its values.
+
+    Args:
+        verdicts: rows of the table ``verdicts``.
+        calls: rows of the table ``calls``.
+        key: the group of a row of either table.
+    """
+    found: dict[str, Total] = defaultdict(Total)
+    for row in verdicts:
+        total = found[key(row)]
+        total.verdicts += 1
+        total.unknown += row["status"] == "unknown"
+        total.repeated += row["attempts"] > 1
+    for row in calls:
+        total = found[key(row)]
+        total.calls += 1
+        total.attempts += row["attempts"]
+        total.cached += bool(row["from_cache"])
+        total.tokens += row["prompt_tokens"] + row["completion_tokens"]
+        if row["cost"] is not None:
+            total.cost[row["currency"]] = total.cost.get(row["currency"], 0.0) + row["cost"]
+    return {name: found[name] for name in sorted(found)}
+
+
+def by(column: str) -> Key:
+    """Groups by a column of text; rows without a value are together."""
+    return lambda row: str(row[column]) if row[column] is not None else "-"
+
+
+def by_decile(lengths: Sequence[int]) -> Key:
+    """Groups by the decile of ``response_chars`` among ``lengths``, one length a sample; equal ones share the lowest.
+
+    Each is named by its number and the characters that it begins at.
+    """
+    ordered = sorted(lengths)
+
+    def decile(row: dict[str, Any]) -> str:
+        length = row["response_chars"]
+        if length is None or not ordered:
+            return "-"
+        place = min(bisect.bisect_left(ordered, length), len(ordered) - 1)
+        number = DECILES * place // len(ordered)
+        return f"{number + 1:2d} from {ordered[-(-number * len(ordered) // DECILES)]}"
+
+    return decile
+
+
+def sample_lengths(verdicts: Iterable[dict[str, Any]]) -> list[int]:
+    """Characters of each sample's response, each sample once."""
+    return list({row["sample_id"]: row["response_chars"] for row in verdicts}.values())
