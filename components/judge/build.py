@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from components.core.errors import JudgeError
 from components.judge.base import Judge
 from components.judge.completions import CompletionsJudge
-from components.judge.ledger import Ledger
+from components.judge.memory import Ledger
 from components.judge.protocols import template
 from components.judge.protocols.likelihood_ratio import LikelihoodRatio
 from components.judge.transport import Transport

@@ -8,7 +8,7 @@ from typing import Any
 
 from components.judge.echo import Scored, read
 from components.judge.failures import Failure, ReplyError
-from components.judge.ledger import Entry, Ledger
+from components.judge.memory import Entry, Ledger
 from components.judge.protocols.likelihood_ratio import LikelihoodRatio
 from components.judge.transport import Reply, Transport
 from components.judge.verdict import Sample, UnknownReason, Verdict, VerdictStatus

@@ -15,7 +15,7 @@ from verl.experimental.reward_loop.reward_manager.base import RewardManagerBase
 
 from components.core.errors import JudgeError
 from components.core.spec.experiment import Experiment
-from components.judge.ledger import Ledger
+from components.judge.memory import Ledger
 from components.judge.panel.build import build_deciding_judge
 from components.judge.verdict import Criterion, Sample
 from components.reward.abstain_guard import AbstainGuard, Judgement

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from components.judge.base import Judge
-from components.judge.ledger import Entry
+from components.judge.memory import Entry
 from components.judge.verdict import Sample, UnknownReason, Verdict, VerdictStatus
 
 FINAL_REASONS = frozenset({UnknownReason.EMPTY_RESPONSE, UnknownReason.TOO_LONG, UnknownReason.REFUSED})

@@ -10,7 +10,7 @@ from components.core.contracts import SCORES, VERDICTS, write_table
 from components.core.errors import StepError
 from components.core.manifest import Scalar
 from components.core.step import Step, StepContext
-from components.judge.ledger import Entry, Ledger
+from components.judge.memory import Entry, Ledger
 from components.judge.panel.build import build_deciding_judge
 from components.judge.panel.tally import Tally
 from components.judge.verdict import Sample, Verdict

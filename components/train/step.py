@@ -15,7 +15,7 @@ from components.engine.cpu import PLATFORM_MODULE, ROLLOUT_MODULE
 from components.engine.environment import training_environment
 from components.engine.overrides import TrainingPaths, render_command, verl_overrides
 from components.engine.process import StalledError, TrainerProcess, read_metrics
-from components.judge.ledger import Ledger
+from components.judge.memory import Ledger
 from components.models.materialize import cache_folder, materialize
 from components.reward.rollout_log import RolloutLog
 from components.reward.verl_manager_settings import ManagerSettings

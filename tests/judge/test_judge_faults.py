@@ -26,7 +26,7 @@ from judge_servers import (
 )
 
 from components.judge.build import build_judge
-from components.judge.ledger import Ledger
+from components.judge.memory import Ledger
 from components.judge.verdict import Sample, UnknownReason, Verdict, VerdictStatus
 
 

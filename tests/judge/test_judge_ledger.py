@@ -13,7 +13,7 @@ from judge_servers import ANIMAL, FOOD, sample
 
 from components.core.contracts import VERDICTS, read_table
 from components.core.errors import JudgeError
-from components.judge.ledger import Entry, Ledger
+from components.judge.memory import Entry, Ledger
 from components.judge.verdict import UnknownReason, Verdict, VerdictStatus
 
 KNOWN = Verdict(VerdictStatus.MET, 0.75, 4.4, None, "j", "likelihood_ratio/1", 2, "raw")
@@ -83,7 +83,7 @@ import sys
 from pathlib import Path
 sys.path.insert(0, {here!r})
 from test_judge_ledger import entries
-from components.judge.ledger import Ledger
+from components.judge.memory import Ledger
 ledger = Ledger(Path(sys.argv[1]))
 for number in range(int(sys.argv[3])):
     ledger.add(entries(f"{{sys.argv[2]}}-{{number}}"))

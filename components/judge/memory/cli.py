@@ -1,7 +1,6 @@
 """``python -m components.judge ledger PATH...``: what a judge was asked, what it cost, and how often it failed."""
 
 import argparse
-import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -50,20 +49,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _read(path: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     if "://" in path or Path(path).is_dir():
         store = Store.open(path if "://" in path else Path(path).absolute().as_uri())
-        joined: sqlite3.Connection = segments.join(store)
-        return rows(joined, "verdicts"), rows(joined, "calls")
+        joined = segments.join(store)
+        return rows(joined.execute, "verdicts"), rows(joined.execute, "calls")
     if not Path(path).is_file():
         raise JudgeError(
             "there is no such ledger", where=path, remedy="training keeps it as ledger.sqlite in the step's work folder"
         )
     with Ledger(Path(path)) as ledger:
-        return _rows(ledger, "verdicts"), _rows(ledger, "calls")
-
-
-def _rows(ledger: Ledger, table: str) -> list[dict[str, Any]]:
-    names = COLUMNS[table]
-    found = ledger.select(f"SELECT {', '.join(names)} FROM {table} ORDER BY rowid")
-    return [dict(zip(names, row, strict=True)) for row in found]
+        return rows(ledger.select, "verdicts"), rows(ledger.select, "calls")
 
 
 def _groups(verdicts: list[dict[str, Any]], calls: list[dict[str, Any]]) -> list[tuple[str, dict[str, Total]]]:

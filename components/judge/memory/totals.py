@@ -2,7 +2,6 @@
 
 import bisect
 import dataclasses
-import sqlite3
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -45,10 +44,10 @@ class Total:
 Key = Callable[[dict[str, Any]], str]
 
 
-def rows(db: sqlite3.Connection, table: str) -> list[dict[str, Any]]:
-    """A table of a ledger or of joined segments, one dictionary a row."""
+def rows(select: Callable[[str], Iterable[Sequence[Any]]], table: str) -> list[dict[str, Any]]:
+    """A table of a ledger (``ledger.select``) or of joined segments (``db.execute``), one dictionary a row."""
     names = COLUMNS[table]
-    found = db.execute(f"SELECT {', '.join(names)} FROM {table} ORDER BY rowid")
+    found = select(f"SELECT {', '.join(names)} FROM {table} ORDER BY rowid")
     return [dict(zip(names, row, strict=True)) for row in found]
 
 

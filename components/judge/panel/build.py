@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from components.judge.base import Judge
 from components.judge.build import build_judge
 from components.judge.endpoint import resolve_endpoint
-from components.judge.ledger import Ledger
+from components.judge.memory import Ledger
 from components.judge.panel.panel import Panel
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from components.core.errors import JudgeError
 from components.judge.base import Judge
-from components.judge.ledger import Entry, Ledger
+from components.judge.memory import Entry, Ledger
 from components.judge.panel.combine import Combine, combine
 from components.judge.panel.tally import Tally
 from components.judge.verdict import Sample, Verdict

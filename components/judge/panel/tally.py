@@ -5,7 +5,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Self
 
-from components.judge.ledger import Entry
+from components.judge.memory import Entry
 from components.judge.panel.agreement import krippendorff_alpha
 from components.judge.verdict import Verdict, VerdictStatus
 

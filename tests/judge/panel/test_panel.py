@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from components.core.errors import JudgeError
-from components.judge.ledger import Ledger
+from components.judge.memory import Ledger
 from components.judge.panel.combine import Combine, combine
 from components.judge.panel.panel import Panel
 from components.judge.panel.tally import Tally
@@ -115,7 +115,7 @@ def test_impossible_panels():
 
 
 async def test_a_ledgers_tally_takes_the_newest_verdict_of_each_member(tmp_path: Path):
-    from components.judge.ledger import Entry
+    from components.judge.memory import Entry
 
     with Ledger(tmp_path / "ledger.sqlite") as ledger:
         for judge, said in [("a", False), ("b", True), ("a", True), ("panel", True), ("c", True)]:
