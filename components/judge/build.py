@@ -1,6 +1,7 @@
 """From the specification to a judge."""
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from components.core.errors import JudgeError
@@ -9,7 +10,7 @@ from components.judge.completions import CompletionsJudge
 from components.judge.memory import Ledger
 from components.judge.protocols import template
 from components.judge.protocols.likelihood_ratio import LikelihoodRatio
-from components.judge.transport import Transport
+from components.judge.transport import Limits, Transport
 
 if TYPE_CHECKING:
     from components.core.spec.judge import JudgeSpec
@@ -61,30 +62,49 @@ def build_protocol(reward: "RewardSpec") -> LikelihoodRatio:
     return LikelihoodRatio(conditioned, unconditioned, reward.temperature)
 
 
-def build_transport(spec: "JudgeSpec", endpoint: str) -> Transport:
-    """The calls to ``endpoint`` under the limits of ``spec``."""
+def build_transport(spec: "JudgeSpec", endpoint: str, leases: Path | None = None) -> Transport:
+    """The calls to ``endpoint`` and the judge's replicas under the limits of ``spec``.
+
+    Args:
+        spec: the judge.
+        endpoint: base URL without ``/v1``.
+        leases: folder through which the host's processes share the limits; None shares nothing.
+
+    Raises:
+        JudgeError: the variable of a key is not set.
+    """
     return Transport(
-        endpoint,
-        key=api_key(spec),
+        [endpoint, *spec.replicas],
+        keys=api_keys(spec),
         timeout=spec.timeout_seconds,
         attempts=spec.attempts,
-        concurrency=spec.max_concurrency,
+        limits=Limits(
+            concurrency=spec.max_concurrency,
+            requests_per_minute=spec.limits.requests_per_minute,
+            tokens_per_minute=spec.limits.tokens_per_minute,
+            latency_target=spec.limits.latency_target_seconds,
+            sample_deadline=spec.limits.sample_deadline_seconds,
+            share=spec.limits.share,
+        ),
+        leases=leases,
     )
 
 
-def api_key(spec: "JudgeSpec") -> str | None:
-    """The key from the environment; None when the judge needs none.
+def api_keys(spec: "JudgeSpec") -> list[str]:
+    """The keys from the environment, in the order of the specification; none when the judge needs none.
 
     Raises:
-        JudgeError: the variable is not set.
+        JudgeError: a variable is not set.
     """
-    if spec.api_key_env is None:
-        return None
-    key = os.environ.get(spec.api_key_env, "").strip()
-    if not key:
-        raise JudgeError(
-            f"the environment variable {spec.api_key_env} is not set",
-            where=f"judge {spec.name}: api_key_env",
-            remedy="put the key into .env or the step's Secret; it never goes into YAML",
-        )
-    return key
+    names = [] if spec.api_key_env is None else [spec.api_key_env, *spec.more_key_envs]
+    keys = []
+    for name in names:
+        key = os.environ.get(name, "").strip()
+        if not key:
+            raise JudgeError(
+                f"the environment variable {name} is not set",
+                where=f"judge {spec.name}: {'api_key_env' if name == spec.api_key_env else 'more_key_envs'}",
+                remedy="put the key into .env or the step's Secret; it never goes into YAML",
+            )
+        keys.append(key)
+    return keys

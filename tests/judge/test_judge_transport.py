@@ -13,7 +13,7 @@ from components.core.errors import JudgeError
 from components.judge.backoff import full_jitter, retry_after
 from components.judge.build import build_judge
 from components.judge.failures import Failure
-from components.judge.transport import Reply, Transport
+from components.judge.transport import Limits, Reply, Transport
 
 NOW = datetime.datetime(2026, 1, 2, 3, 4, 5, tzinfo=datetime.UTC)
 
@@ -48,10 +48,19 @@ def call(server: Scripted, **changes: float) -> tuple[Reply | Failure, list[floa
     async def pause(seconds: float) -> None:
         pauses.append(seconds)
 
+    def clock() -> float:
+        return sum(pauses)
+
     async def run() -> Reply | Failure:
         async with server.serve() as url:
             settings = {"timeout": 5.0, "attempts": 3, **changes}
-            transport = Transport(url, key=None, concurrency=2, pause=pause, **settings)  # type: ignore[arg-type]
+            transport = Transport(
+                [url],
+                limits=Limits(concurrency=2),
+                pause=pause,
+                clock=clock,
+                **settings,  # type: ignore[arg-type]
+            )
             try:
                 return await transport.post("/v1/completions", {"prompt": "a"})
             finally:

@@ -1,0 +1,7 @@
+"""Calls to a judge over HTTP: one limit for all, several endpoints and keys, and a typed failure at the end."""
+
+from components.judge.transport.client import Transport
+from components.judge.transport.limits import Limits, Stats
+from components.judge.transport.reply import Reply, ReplyTrouble
+
+__all__ = ["Limits", "Reply", "ReplyTrouble", "Stats", "Transport"]
