@@ -14,7 +14,7 @@ def main(argv: Sequence[str]) -> int:
         GavelError: the configuration is wrong, the key is not set, or the judge is not deployed.
     """
     from components.core.spec.single import load_judge
-    from components.judge.build import api_key
+    from components.judge.build import api_keys
     from components.judge.check import check
     from components.judge.endpoint import resolve_endpoint
 
@@ -30,7 +30,7 @@ def main(argv: Sequence[str]) -> int:
     spec = load_judge(options.judge, options.overrides)
     endpoint = options.endpoint or resolve_endpoint(spec, state_folder())
     print(f"judge {spec.name}: {spec.model_name} at {endpoint}")
-    found = asyncio.run(check(spec, endpoint, api_key(spec)))
+    found = asyncio.run(check(spec, endpoint, next(iter(api_keys(spec)), None)))
     width = max(len(finding.name) for finding in found)
     for finding in found:
         print("\n".join(finding.lines(width)))

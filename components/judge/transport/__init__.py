@@ -2,6 +2,6 @@
 
 from components.judge.transport.client import Transport
 from components.judge.transport.limits import Limits, Stats
-from components.judge.transport.reply import Reply, ReplyTrouble
+from components.judge.transport.reply import Reply
 
-__all__ = ["Limits", "Reply", "ReplyTrouble", "Stats", "Transport"]
+__all__ = ["Limits", "Reply", "Stats", "Transport"]

@@ -1,9 +1,9 @@
 """Permits and rates that the processes of one host share, in a SQLite file on a local disk.
 
 Permits are held in blocks: a process claims all while it is alone, gives up what is above its fair share when another
-one wants more, and writes down what it holds every two seconds. What is not renewed for ten seconds, as when its process
-was killed, is free again. Rates are drawn in blocks of a quarter of a second. Times are of the host's monotonic clock,
-which its processes share.
+one wants more, and writes down what it holds every two seconds. What is not renewed for ten seconds, as when its
+process was killed, is free again. Rates are drawn in blocks of a quarter of a second. Times are of the host's
+monotonic clock, which its processes share.
 
 A file that cannot be read or written shares nothing: each process then keeps to the limits as if it were alone, and
 says so once.

@@ -91,19 +91,3 @@ class Trouble:
     counts: bool = True
     wait: float | None = None
     body: bytes | None = None
-
-
-class ReplyTrouble(Exception):  # noqa: N818 - it is caught by the transport and becomes a Failure, never an error
-    """Raised by the reader of a stream: status 200 came, and the rest is not what was asked for.
-
-    Args:
-        reason: what the verdict will carry.
-        detail: one line for people.
-        again: whether a repetition may help.
-    """
-
-    def __init__(self, reason: UnknownReason, detail: str, again: bool) -> None:
-        super().__init__(detail)
-        self.reason = reason
-        self.detail = detail
-        self.again = again

@@ -7,8 +7,9 @@ import aiohttp
 import yarl
 from multidict import CIMultiDict
 
+from components.judge.failures import ReplyTrouble
 from components.judge.transport.reading import Classify, read_reply
-from components.judge.transport.reply import Good, ReplyTrouble, Signal, Trouble
+from components.judge.transport.reply import Good, Signal, Trouble
 from components.judge.verdict import UnknownReason
 
 ReadStream = Callable[[AsyncIterator[bytes]], Awaitable[dict[str, Any]]]
@@ -129,5 +130,5 @@ async def _read_stream(url: str, response: aiohttp.ClientResponse, read: ReadStr
         data = await read(pieces())
     except ReplyTrouble as trouble:
         detail = f"{url}: {trouble.detail}"
-        return Trouble(trouble.reason, detail, Signal.ALIVE, again=trouble.again, body=b"".join(chunks))
+        return Trouble(trouble.reason, detail, Signal.ALIVE, again=trouble.again, body=trouble.body or b"".join(chunks))
     return Good(data, b"".join(chunks))
