@@ -99,6 +99,9 @@ class Verdict:
         protocol: name and version hash of the protocol and its prompt templates.
         attempts: calls made for it, at least 0.
         raw_id: id of the raw reply in the ledger, if one came.
+        mass: probability that the judge gave to yes and no together, for protocols that read it; also when it is too
+            low for a verdict.
+        explanation: the judge's own words for it, where the protocol asks for them.
     """
 
     status: VerdictStatus
@@ -109,6 +112,8 @@ class Verdict:
     protocol: str
     attempts: int
     raw_id: str | None = None
+    mass: float | None = None
+    explanation: str | None = None
 
     def __post_init__(self) -> None:
         known = self.status is not VerdictStatus.UNKNOWN

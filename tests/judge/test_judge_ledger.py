@@ -53,6 +53,8 @@ def test_export_and_read_back(tmp_path: Path) -> None:
         "prompt_tokens": 7,
         "response_chars": 6,
         "raw_id": "raw",
+        "mass": None,
+        "explanation": None,
     }
     assert (unknown["status"], unknown["probability"], unknown["log_ratio"]) == ("unknown", None, None)
     assert (unknown["reason"], unknown["criterion_index"]) == ("timeout", 1)

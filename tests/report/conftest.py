@@ -216,6 +216,8 @@ def verdict_rows(row_id: str, sample_id: str, name: str) -> list[dict[str, Any]]
             "response_chars": 50,
             "raw_id": None,
             "time": 1.0,
+            "mass": None,
+            "explanation": None,
         }
         for index, ((text, _), probability) in enumerate(zip(CRITERIA, KINDS[kind][5], strict=True))
     ]

@@ -52,6 +52,8 @@ def rows(first: str) -> list[dict[str, object]]:
             "response_chars": 1,
             "raw_id": None,
             "time": 1.0,
+            "mass": None,
+            "explanation": None,
         }
         for sample, judge, status in found
     ]

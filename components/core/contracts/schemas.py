@@ -75,9 +75,12 @@ VERDICTS = pa.schema(
         _required("response_chars", pa.int32()),
         pa.field("raw_id", pa.string()),
         _required("time", pa.float64()),
+        pa.field("mass", pa.float64()),
+        pa.field("explanation", pa.string()),
     ]
 )
-"""One verdict. ``seconds`` is the wall time of its calls, ``time`` the Unix time of the answer."""
+"""One verdict. ``seconds`` is the wall time of its calls, ``time`` the Unix time of the answer; ``mass`` is the
+probability that the judge gave to yes and no together, where the protocol reads it."""
 
 METRICS = pa.schema(
     [

@@ -2,21 +2,18 @@
 
 import sqlite3
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 
-def open_database(
-    path: Path, *, application: int, schema: Sequence[str], wait: float, adopts: Collection[str] = ()
-) -> sqlite3.Connection:
+def open_database(path: Path, *, application: int, schema: Sequence[str], wait: float) -> sqlite3.Connection:
     """Open or make a database in WAL mode, for use from any thread, one at a time.
 
     Args:
         path: the file.
         application: number that marks our files of this kind.
-        schema: statements that make what is missing; they run once, when the file is made or adopted.
+        schema: statements that make what is missing; they run once, when the file is made.
         wait: seconds to wait for other processes, here and in later statements.
-        adopts: a file without a mark is taken for ours if it has no other tables than these.
 
     Raises:
         sqlite3.Error: it cannot be opened, or is something else.
@@ -25,7 +22,7 @@ def open_database(
     while True:
         db = sqlite3.connect(path, timeout=wait, isolation_level=None, check_same_thread=False)
         try:
-            _prepare(db, application, schema, adopts)
+            _prepare(db, application, schema)
             return db
         except sqlite3.OperationalError as error:
             db.close()
@@ -38,11 +35,11 @@ def open_database(
             raise
 
 
-def _prepare(db: sqlite3.Connection, application: int, schema: Sequence[str], adopts: Collection[str]) -> None:
-    if not _ours(db, application, adopts):
+def _prepare(db: sqlite3.Connection, application: int, schema: Sequence[str]) -> None:
+    if not _ours(db, application):
         db.execute("PRAGMA journal_mode=WAL")
         db.execute("BEGIN IMMEDIATE")
-        if not _ours(db, application, adopts):
+        if not _ours(db, application):
             for statement in schema:
                 db.execute(statement)
             db.execute(f"PRAGMA application_id={application}")
@@ -51,7 +48,7 @@ def _prepare(db: sqlite3.Connection, application: int, schema: Sequence[str], ad
     db.execute("PRAGMA journal_size_limit=67108864")
 
 
-def _ours(db: sqlite3.Connection, application: int, adopts: Collection[str]) -> bool:
+def _ours(db: sqlite3.Connection, application: int) -> bool:
     """Whether the file bears our mark; False when it is to be made."""
     mark, others = db.execute(
         "SELECT application_id, (SELECT GROUP_CONCAT(name, char(10)) FROM sqlite_master WHERE type = 'table') "
@@ -59,6 +56,6 @@ def _ours(db: sqlite3.Connection, application: int, adopts: Collection[str]) -> 
     ).fetchone()
     if mark == application:
         return True
-    if mark != 0 or not set((others or "").split("\n")) - {""} <= set(adopts):
+    if mark != 0 or others:
         raise sqlite3.DatabaseError("it is a database of something else")
     return False

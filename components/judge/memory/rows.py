@@ -30,6 +30,8 @@ class Entry:
     response_chars: int
     raw_id: str | None
     time: float
+    mass: float | None = None
+    explanation: str | None = None
 
     @classmethod
     def of(cls, sample: Sample, index: int, verdict: Verdict, *, seconds: float, prompt_tokens: int) -> Self:
@@ -51,6 +53,8 @@ class Entry:
             response_chars=len(sample.response),
             raw_id=verdict.raw_id,
             time=time.time(),
+            mass=verdict.mass,
+            explanation=verdict.explanation,
         )
 
 

@@ -12,8 +12,8 @@ from components.judge.memory.rows import CallRow, Entry
 WAIT = 30.0
 """Seconds that a writer waits for another one."""
 
-_APPLICATION = 0x4756_4C31
-"""Marks a SQLite file as a ledger, so that no other database is taken for one."""
+_APPLICATION = 0x4756_4C32
+"""Marks a SQLite file as a ledger with these columns, so that no other database is taken for one."""
 
 _BATCH = 256
 """Rows of one statement at most. One statement a batch, because Python's lock is given up and fought for again with
@@ -32,7 +32,7 @@ CREATE TABLE IF NOT EXISTS verdicts (
     sample_id TEXT NOT NULL, row_id TEXT NOT NULL, criterion TEXT NOT NULL, criterion_index INTEGER NOT NULL,
     status TEXT NOT NULL, probability REAL, log_ratio REAL, reason TEXT, judge TEXT NOT NULL, protocol TEXT NOT NULL,
     attempts INTEGER NOT NULL, seconds REAL NOT NULL, prompt_tokens INTEGER NOT NULL, response_chars INTEGER NOT NULL,
-    raw_id TEXT, time REAL NOT NULL
+    raw_id TEXT, time REAL NOT NULL, mass REAL, explanation TEXT
 )""",
     """
 CREATE TABLE IF NOT EXISTS calls (
@@ -63,9 +63,7 @@ def connect(path: Path) -> sqlite3.Connection:
     Raises:
         sqlite3.Error: it cannot be opened, or is something else.
     """
-    # A ledger of an earlier version bears no mark.
-    adopts = {"verdicts", "failures"}
-    return open_database(path, application=_APPLICATION, schema=SCHEMA + _BOOKS, wait=WAIT, adopts=adopts)
+    return open_database(path, application=_APPLICATION, schema=SCHEMA + _BOOKS, wait=WAIT)
 
 
 def insert(db: sqlite3.Connection, table: str, rows: Sequence[Sequence[Any]]) -> None:
