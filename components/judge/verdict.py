@@ -44,6 +44,18 @@ class UnknownReason(enum.StrEnum):
     """As many members of a panel are for it as against it."""
 
 
+PARSE_REASONS = frozenset(
+    {
+        UnknownReason.UNPARSEABLE,
+        UnknownReason.CONTRADICTORY,
+        UnknownReason.MISSING,
+        UnknownReason.TRUNCATED,
+        UnknownReason.EMPTY_REPLY,
+    }
+)
+"""A reply came, and nothing could be read from it for the criterion, also after asking again."""
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Criterion:
     """One line of a rubric.

@@ -7,20 +7,9 @@ import bisect
 import dataclasses
 from collections.abc import Iterable, Sequence
 
-from components.judge.verdict import UnknownReason, Verdict
+from components.judge.verdict import PARSE_REASONS, Verdict
 
 DECILES = 10
-
-PARSE_REASONS = frozenset(
-    {
-        UnknownReason.UNPARSEABLE,
-        UnknownReason.CONTRADICTORY,
-        UnknownReason.MISSING,
-        UnknownReason.TRUNCATED,
-        UnknownReason.EMPTY_REPLY,
-    }
-)
-"""A reply came, and nothing could be read from it for the criterion, also after asking again."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

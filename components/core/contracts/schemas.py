@@ -82,6 +82,34 @@ VERDICTS = pa.schema(
 """One verdict. ``seconds`` is the wall time of its calls, ``time`` the Unix time of the answer; ``mass`` is the
 probability that the judge gave to yes and no together, where the protocol reads it."""
 
+CALLS = pa.schema(
+    [
+        _required("time", pa.float64()),
+        _required("judge", pa.string()),
+        _required("protocol", pa.string()),
+        _required("purpose", pa.string()),
+        _required("prompt_hash", pa.string()),
+        _required("attempts", pa.int32()),
+        _required("seconds", pa.float64()),
+        pa.field("key", pa.int32()),
+        pa.field("endpoint", pa.int32()),
+        _required("prompt_tokens", pa.int64()),
+        _required("completion_tokens", pa.int64()),
+        _required("cached_tokens", pa.int64()),
+        pa.field("cost", pa.float64()),
+        pa.field("currency", pa.string()),
+        pa.field("finish", pa.string()),
+        pa.field("reason", pa.string()),
+        _required("from_cache", pa.bool_()),
+        _required("reply_chars", pa.int64()),
+        pa.field("raw_id", pa.string()),
+        pa.field("sample_id", pa.string()),
+        pa.field("response_chars", pa.int64()),
+    ]
+)
+"""One question put to a judge, with all its repetitions, whether it led to a verdict or not. ``time`` is the Unix time
+of its end, ``key`` the index of the API key and never the key; ``cost`` is by the price table, in ``currency``."""
+
 METRICS = pa.schema(
     [
         _required("step", pa.int32()),

@@ -44,8 +44,9 @@ class Budget:
     """Counts what a run spends on one judge, and says when a limit is reached.
 
     For one event loop. Ask :meth:`reserve` before each call and tell :meth:`spent` after it, also when it failed. The
-    limit on calls is exact but for repetitions; tokens and cost are known only afterwards and can exceed their limits
-    by what the calls in flight use. Once reached, a limit stays reached.
+    limit on calls is exact but for repetitions. Tokens and cost are known only afterwards: a call in flight counts as
+    much as calls took on average so far, or as its caller guesses while there was none, so that many calls at once do
+    not exceed a limit by more than they differ from that.
 
     Args:
         spec: the limits.
@@ -62,6 +63,7 @@ class Budget:
         before = before or Spent()
         self._calls, self._tokens, self._cost = before.calls, before.tokens, before.cost
         self._open = 0
+        self._guess = Usage()
 
     @property
     def total(self) -> Spent:
@@ -71,21 +73,28 @@ class Budget:
     @property
     def reached(self) -> str | None:
         """Which limit is reached, and by how much; None while none is."""
-        spec, unit = self._spec, self._price.currency if self._price else ""
+        spec, flight = self._spec, ""
+        if self._open:
+            flight = f", and {self._open} calls in flight"
         if spec.calls is not None and self._calls + self._open >= spec.calls:
-            flight = f", {self._open} more in flight" if self._open else ""
             return f"budget.calls: {self._calls} calls made of {spec.calls} allowed{flight}"
-        if spec.tokens is not None and self._tokens >= spec.tokens:
-            return f"budget.tokens: {self._tokens} tokens used of {spec.tokens} allowed"
-        if spec.cost is not None and self._cost >= spec.cost:
-            return f"budget.cost: {self._cost:.4f} {unit} spent of {spec.cost:.4f} {unit} allowed"
-        return None
+        if spec.tokens is not None and self._tokens + self._open * self._tokens_of_one() >= spec.tokens:
+            return f"budget.tokens: {self._tokens} tokens used of {spec.tokens} allowed{flight}"
+        price = self._price
+        if spec.cost is None or price is None or self._cost + self._open * self._cost_of_one(price) < spec.cost:
+            return None
+        return f"budget.cost: {self._cost:.6g} of {spec.cost:.6g} {price.currency} spent{flight}"
 
-    def reserve(self) -> bool:
-        """Take one call from the budget; False when a limit is reached, and then nothing is taken."""
+    def reserve(self, guess: Usage = Usage()) -> bool:  # noqa: B008  it is frozen
+        """Take one call from the budget; False when a limit is reached, and then nothing is taken.
+
+        Args:
+            guess: tokens that it may take, of use as long as no call has ended.
+        """
         if self.reached is not None:
             return False
         self._open += 1
+        self._guess = guess
         return True
 
     def spent(self, usage: Usage, calls: int) -> None:
@@ -100,3 +109,9 @@ class Budget:
         self._tokens += usage.prompt + usage.completion
         if self._price is not None:
             self._cost += self._price.cost(usage)
+
+    def _tokens_of_one(self) -> float:
+        return self._tokens / self._calls if self._calls else self._guess.prompt + self._guess.completion
+
+    def _cost_of_one(self, price: Price) -> float:
+        return self._cost / self._calls if self._calls else price.cost(self._guess)

@@ -98,7 +98,7 @@ class Cache:
         return body
 
     def put(self, key: CacheKey, body: bytes) -> None:
-        """Keep the body of a whole reply of status 200 that the protocol could read. Never a failure's."""
+        """Keep the body of a reply of status 200 that came whole. Never a failure's."""
         if self._reads is None:
             return
         with self._changed:

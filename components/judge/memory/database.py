@@ -5,8 +5,12 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from components.judge.memory.trouble import ForeignError
 
-def open_database(path: Path, *, application: int, schema: Sequence[str], wait: float) -> sqlite3.Connection:
+
+def open_database(
+    path: Path, *, application: int, schema: Sequence[str], wait: float, make: bool = True
+) -> sqlite3.Connection:
     """Open or make a database in WAL mode, for use from any thread, one at a time.
 
     Args:
@@ -14,15 +18,16 @@ def open_database(path: Path, *, application: int, schema: Sequence[str], wait: 
         application: number that marks our files of this kind.
         schema: statements that make what is missing; they run once, when the file is made.
         wait: seconds to wait for other processes, here and in later statements.
+        make: whether an empty or missing file becomes a database.
 
     Raises:
-        sqlite3.Error: it cannot be opened, or is something else.
+        sqlite3.Error: it cannot be opened, or is something else (:class:`ForeignError`).
     """
     deadline = time.monotonic() + wait
     while True:
         db = sqlite3.connect(path, timeout=wait, isolation_level=None, check_same_thread=False)
         try:
-            _prepare(db, application, schema)
+            _prepare(db, application, schema, make)
             return db
         except sqlite3.OperationalError as error:
             db.close()
@@ -35,8 +40,10 @@ def open_database(path: Path, *, application: int, schema: Sequence[str], wait: 
             raise
 
 
-def _prepare(db: sqlite3.Connection, application: int, schema: Sequence[str]) -> None:
+def _prepare(db: sqlite3.Connection, application: int, schema: Sequence[str], make: bool) -> None:
     if not _ours(db, application):
+        if not make:
+            raise ForeignError("the file is empty")
         db.execute("PRAGMA journal_mode=WAL")
         db.execute("BEGIN IMMEDIATE")
         if not _ours(db, application):
@@ -57,5 +64,7 @@ def _ours(db: sqlite3.Connection, application: int) -> bool:
     if mark == application:
         return True
     if mark != 0 or others:
-        raise sqlite3.DatabaseError("it is a database of something else")
+        # The lowest byte counts versions.
+        other = mark >> 8 == application >> 8
+        raise ForeignError("another version of Gavel made it" if other else "it is a database of something else")
     return False

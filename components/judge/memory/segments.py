@@ -7,6 +7,7 @@ once, or one that was killed, can leave rows in two segments; every row bears it
 joining takes each once.
 """
 
+import dataclasses
 import hashlib
 import io
 import re
@@ -17,53 +18,54 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from components.core.contracts.schemas import VERDICTS
+from components.core.contracts import CALLS, VERDICTS
 from components.core.errors import ContractError, StorageError
 from components.core.store import Store
+from components.core.store.keys import join as join_keys
 from components.judge.memory import tables
 from components.judge.memory.ledger import Ledger
 
 SEGMENT_ROWS = 100_000
 """Rows of one segment at most."""
 
-_NAME = re.compile(r"(?:^|/)([0-9a-f]+)/(verdicts|calls|failures)-(\d+)-(\d+)-([0-9a-f]{12})\.parquet$")
+_NAME = re.compile(
+    r"(?:(?:^|/)(?P<ledger>[0-9a-f]{16})/|^)"
+    r"(?P<table>verdicts|calls|failures)-(?P<first>\d+)-(?P<last>\d+)-(?P<digest>[0-9a-f]{12})\.parquet$"
+)
+"""Of a key. One without the ledger's id lies directly in the store's folder, which then is one ledger's."""
 
 
-def _fields(*columns: tuple[str, pa.DataType, bool]) -> pa.Schema:
-    return pa.schema([pa.field(name, kind, nullable=nullable) for name, kind, nullable in columns])
+@dataclasses.dataclass(frozen=True, slots=True, order=True)
+class Segment:
+    """What a segment's name says.
+
+    Attributes:
+        table: of the ledger.
+        ledger: its id; "" when the store's folder is one ledger's.
+        first, last: numbers of its rows in the ledger.
+        digest: first hexadecimal digits of the SHA-256 of its content.
+        key: in the store.
+    """
+
+    table: str
+    ledger: str
+    first: int
+    last: int
+    digest: str
+    key: str
 
 
 SCHEMAS: dict[str, pa.Schema] = {
     "verdicts": VERDICTS,
-    "calls": _fields(
-        ("time", pa.float64(), False),
-        ("judge", pa.string(), False),
-        ("protocol", pa.string(), False),
-        ("purpose", pa.string(), False),
-        ("prompt_hash", pa.string(), False),
-        ("attempts", pa.int32(), False),
-        ("seconds", pa.float64(), False),
-        ("key", pa.int32(), True),
-        ("endpoint", pa.int32(), True),
-        ("prompt_tokens", pa.int64(), False),
-        ("completion_tokens", pa.int64(), False),
-        ("cached_tokens", pa.int64(), False),
-        ("cost", pa.float64(), True),
-        ("currency", pa.string(), True),
-        ("finish", pa.string(), True),
-        ("reason", pa.string(), True),
-        ("from_cache", pa.bool_(), False),
-        ("reply_chars", pa.int64(), False),
-        ("raw_id", pa.string(), True),
-        ("sample_id", pa.string(), True),
-        ("response_chars", pa.int64(), True),
-    ),
-    "failures": _fields(
-        ("raw_id", pa.string(), True),
-        ("sample_id", pa.string(), False),
-        ("detail", pa.string(), False),
-        ("body", pa.binary(), True),
-        ("time", pa.float64(), False),
+    "calls": CALLS,
+    "failures": pa.schema(
+        [
+            pa.field("raw_id", pa.string()),
+            pa.field("sample_id", pa.string(), nullable=False),
+            pa.field("detail", pa.string(), nullable=False),
+            pa.field("body", pa.binary()),
+            pa.field("time", pa.float64(), nullable=False),
+        ]
     ),
 }
 """Columns of a table's rows; a segment has ``ledger`` and ``number`` before them."""
@@ -76,11 +78,10 @@ def ship(ledger: Ledger, store: Store, prefix: str) -> list[str]:
         JudgeError: the ledger cannot be read.
         StorageError: the store does not take them; what is there stays, and the next call goes on.
     """
-    folder = f"{prefix.strip('/')}/{ledger.id}" if prefix.strip("/") else ledger.id
+    folder = join_keys(prefix, ledger.id)
     shipped = dict.fromkeys(tables.COLUMNS, 0)
-    for entry in store.list(folder):
-        if (name := _NAME.search(entry.key)) is not None:
-            shipped[name[2]] = max(shipped[name[2]], int(name[4]))
+    for each in found(store, folder):
+        shipped[each.table] = max(shipped[each.table], each.last)
     written = []
     for table, columns in tables.COLUMNS.items():
         while rows := ledger.select(
@@ -88,12 +89,21 @@ def ship(ledger: Ledger, store: Store, prefix: str) -> list[str]:
             (shipped[table], SEGMENT_ROWS),
         ):
             data = _segment(ledger.id, table, rows)
-            name12 = hashlib.sha256(data).hexdigest()[:12]
-            key = f"{folder}/{table}-{rows[0][0]:012d}-{rows[-1][0]:012d}-{name12}.parquet"
+            digest = hashlib.sha256(data).hexdigest()[:12]
+            key = f"{folder}/{table}-{rows[0][0]:012d}-{rows[-1][0]:012d}-{digest}.parquet"
             store.write_bytes(key, data)
             written.append(key)
             shipped[table] = rows[-1][0]
     return written
+
+
+def found(store: Store, prefix: str = "") -> list[Segment]:
+    """The segments below ``prefix``, those of one table and ledger in the order of their first rows."""
+    names = [(name, entry.key) for entry in store.list(prefix) if (name := _NAME.search(entry.key)) is not None]
+    return sorted(
+        Segment(name["table"], name["ledger"] or "", int(name["first"]), int(name["last"]), name["digest"], key)
+        for name, key in names
+    )
 
 
 def join(store: Store, prefix: str = "") -> sqlite3.Connection:
@@ -102,24 +112,29 @@ def join(store: Store, prefix: str = "") -> sqlite3.Connection:
     It has the tables of a ledger; :func:`columns` and :mod:`components.judge.memory.totals` read both alike.
 
     Raises:
-        ContractError: a segment is damaged.
+        ContractError: a segment is damaged, or one between others is missing.
         StorageError: the store cannot be read, or has no segment there.
     """
+    segments = found(store, prefix)
+    if not segments:
+        raise StorageError("there is no segment of a ledger", where=store.uri(prefix))
     db = sqlite3.connect(":memory:", isolation_level=None)
     for statement in tables.SCHEMA:
         db.execute(statement)
-    found = [(name, entry.key) for entry in store.list(prefix) if (name := _NAME.search(entry.key)) is not None]
-    if not found:
-        raise StorageError("there is no segment of a ledger", where=store.uri(prefix))
-    # In the order of their first rows, segments of one ledger can overlap, and none goes back behind another's first.
-    found.sort(key=lambda each: (each[0][2], each[0][1], int(each[0][3]), int(each[0][4])))
     taken: dict[tuple[str, str], int] = {}
     db.execute("BEGIN")
-    for name, key in found:
-        table, mine = name[2], (name[2], name[1])
-        rows = _rows(table, store.read_bytes(key), name[5], store.uri(key))
-        tables.insert(db, table, [row for number, *row in rows if number > taken.get(mine, 0)])
-        taken[mine] = max(taken.get(mine, 0), int(name[4]))
+    for each in segments:
+        before = taken.get((each.table, each.ledger), 0)
+        # Segments of one ledger can overlap; in this order none goes back behind another's first row.
+        if each.first > before + 1:
+            raise ContractError(
+                f"rows {before + 1} to {each.first - 1} of the table {each.table} are in no segment",
+                where=store.uri(each.key),
+                remedy="fetch the missing segment again; totals without it would be too low",
+            )
+        rows = _rows(each, store.read_bytes(each.key), store.uri(each.key))
+        tables.insert(db, each.table, [row for number, *row in rows if number > before])
+        taken[each.table, each.ledger] = max(before, each.last)
     db.execute("COMMIT")
     return db
 
@@ -151,12 +166,21 @@ def _segment(ledger: str, table: str, rows: list[Any]) -> bytes:
     return sink.getvalue()
 
 
-def _rows(table: str, data: bytes, digest: str, where: str) -> Iterator[tuple[Any, ...]]:
+def _rows(segment: Segment, data: bytes, where: str) -> Iterator[tuple[Any, ...]]:
     """(number, columns ...) of each row."""
-    if hashlib.sha256(data).hexdigest()[:12] != digest:
+    if hashlib.sha256(data).hexdigest()[:12] != segment.digest:
         raise ContractError("the segment's content is not that of its name", where=where, remedy="fetch it again")
     try:
-        read = pq.read_table(io.BytesIO(data)).select(["number", *tables.COLUMNS[table]])
-    except (pa.ArrowInvalid, KeyError) as error:
-        raise ContractError(f"no segment of a ledger of this version: {error}", where=where) from error
-    return zip(*(column.to_pylist() for column in read.columns), strict=True)
+        read = pq.read_table(io.BytesIO(data))
+    except (pa.ArrowInvalid, OSError) as error:
+        raise ContractError(f"no segment of a ledger: {error}", where=where) from error
+    columns: list[list[Any]] = []
+    for field in (pa.field("number", pa.int64(), nullable=False), *SCHEMAS[segment.table]):
+        if field.name in read.column_names:
+            columns.append(read.column(field.name).to_pylist())
+        elif field.nullable:
+            # Written before there was this column.
+            columns.append([None] * read.num_rows)
+        else:
+            raise ContractError(f"the segment has no column {field.name!r}", where=where)
+    return zip(*columns, strict=True)

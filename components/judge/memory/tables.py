@@ -57,13 +57,13 @@ _BOOKS = (
 """How far each writer's tail has been taken over, and the ledger's own id."""
 
 
-def connect(path: Path) -> sqlite3.Connection:
-    """Open or make the database of a ledger; usable from any thread, one at a time.
+def connect(path: Path, *, make: bool) -> sqlite3.Connection:
+    """Open the database of a ledger, or make it; usable from any thread, one at a time.
 
     Raises:
         sqlite3.Error: it cannot be opened, or is something else.
     """
-    return open_database(path, application=_APPLICATION, schema=SCHEMA + _BOOKS, wait=WAIT)
+    return open_database(path, application=_APPLICATION, schema=SCHEMA + _BOOKS, wait=WAIT, make=make)
 
 
 def insert(db: sqlite3.Connection, table: str, rows: Sequence[Sequence[Any]]) -> None:

@@ -70,21 +70,36 @@ def encode(record: Record) -> bytes:
     """One line: checksum and JSON. Bytes values become base64.
 
     Raises:
-        TypeError: a text is no Unicode (a lone surrogate).
+        TypeError: a value has no place in it, or a text is no Unicode; see :func:`as_unicode`.
     """
     text = orjson.dumps(record, default=_plain)
     return b"%08x %b\n" % (zlib.crc32(text), text)
 
 
-def decode(data: bytes) -> Iterator[Record]:
-    """The whole records of ``data``; a line that was cut or damaged is left out."""
-    for line in data.split(b"\n"):
+def as_unicode(record: Record) -> Record:
+    """The record with lone surrogates, which a judge's escapes can hold and no file can, replaced by U+FFFD."""
+    return {
+        table: [tuple(_replaced(value) if isinstance(value, str) else value for value in row) for row in rows]
+        for table, rows in record.items()
+    }
+
+
+def decode(data: bytes) -> tuple[list[Record], int]:
+    """The whole records of ``data``, and the number of lines that are damaged.
+
+    What follows the last line's end is what a killed writer had not written whole, and no damage.
+    """
+    records, damaged = [], 0
+    for line in data.split(b"\n")[:-1]:
         check, _, text = line.partition(b" ")
-        if len(check) == 8 and check == b"%08x" % zlib.crc32(text):
-            record: Record = orjson.loads(text)
-            for row in record.get("failures", ()):
-                row[:] = [base64.b64decode(value["base64"]) if isinstance(value, dict) else value for value in row]
-            yield record
+        if check != b"%08x" % zlib.crc32(text):
+            damaged += 1
+            continue
+        record: Record = orjson.loads(text)
+        for row in record.get("failures", ()):
+            row[:] = [base64.b64decode(value["base64"]) if isinstance(value, dict) else value for value in row]
+        records.append(record)
+    return records, damaged
 
 
 def abandoned(ledger: Path) -> Iterator[tuple[Path, int]]:
@@ -114,6 +129,18 @@ def same_file(file: int, path: Path) -> bool:
         return False
     here = os.fstat(file)
     return (here.st_dev, here.st_ino) == (there.st_dev, there.st_ino)
+
+
+def set_aside(path: Path) -> Path:
+    """Rename a tail with damaged lines, so that nobody takes it over again and somebody can look at it."""
+    head, _, rest = path.name.rpartition(".tail-")
+    there = path.with_name(f"{head}.damaged-{rest}")
+    path.rename(there)
+    return there
+
+
+def _replaced(text: str) -> str:
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _escaped(name: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from components.judge.memory.tables import COLUMNS
+from components.judge.verdict import PARSE_REASONS
 
 DECILES = 10
 
@@ -18,6 +19,7 @@ class Total:
     Attributes:
         verdicts: rows of verdicts.
         unknown: those without a decision.
+        unread: those of ``unknown`` for which a reply came that could not be read (:data:`PARSE_REASONS`).
         repeated: verdicts that took more than one call.
         calls: questions put to the judge, answered from our cache or not.
         attempts: HTTP calls, repetitions included.
@@ -28,6 +30,7 @@ class Total:
 
     verdicts: int = 0
     unknown: int = 0
+    unread: int = 0
     repeated: int = 0
     calls: int = 0
     attempts: int = 0
@@ -35,10 +38,9 @@ class Total:
     tokens: int = 0
     cost: dict[str, float] = dataclasses.field(default_factory=dict)
 
-    @property
-    def unknown_rate(self) -> float | None:
-        """Share of verdicts without a decision; None where there is no verdict."""
-        return self.unknown / self.verdicts if self.verdicts else None
+    def share(self, count: int) -> float | None:
+        """``count`` as a part of the verdicts; None where there is no verdict."""
+        return count / self.verdicts if self.verdicts else None
 
 
 Key = Callable[[dict[str, Any]], str]
@@ -64,6 +66,7 @@ def totals(verdicts: Iterable[dict[str, Any]], calls: Iterable[dict[str, Any]], 
         total = found[key(row)]
         total.verdicts += 1
         total.unknown += row["status"] == "unknown"
+        total.unread += row["reason"] in PARSE_REASONS
         total.repeated += row["attempts"] > 1
     for row in calls:
         total = found[key(row)]
@@ -100,5 +103,5 @@ def by_decile(lengths: Sequence[int]) -> Key:
 
 
 def sample_lengths(verdicts: Iterable[dict[str, Any]]) -> list[int]:
-    """Characters of each sample's response, each sample once."""
-    return list({row["sample_id"]: row["response_chars"] for row in verdicts}.values())
+    """Characters of each sample's response, each sample once. Ledgers of several runs may use a name twice."""
+    return [length for _, length in {(row["sample_id"], row["response_chars"]) for row in verdicts}]

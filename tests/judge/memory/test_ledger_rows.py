@@ -84,7 +84,7 @@ WRITER = """
 import sys
 from pathlib import Path
 sys.path.insert(0, {here!r})
-from test_judge_ledger import entries
+from test_ledger_rows import entries
 from components.judge.memory import Ledger
 ledger = Ledger(Path(sys.argv[1]))
 for number in range(int(sys.argv[3])):
@@ -95,12 +95,12 @@ for number in range(int(sys.argv[3])):
 
 def writer(path: Path, name: str, count: int) -> subprocess.Popen[str]:
     code = WRITER.format(here=str(Path(__file__).parent))
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     return subprocess.Popen(
         [sys.executable, "-c", code, str(path), name, str(count)],
         stdout=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(root)},
+        env={**os.environ, "PYTHONPATH": f"{root}:{root / 'tests' / 'judge'}"},
     )
 
 

@@ -55,6 +55,7 @@ def ledger(tmp_path):
     with Ledger(tmp_path / "ledger.sqlite") as opened:
         opened.add([entry(number) for number in range(1, 8)])
         opened.add([entry(8, "unknown", "timeout", 3), entry(9, "unmet"), entry(10, "unknown", "refused")])
+        opened.add([entry(11, "unknown", "truncated")])
         opened.add_call(call(1, 1, 0.25))
         opened.add_call(call(2, 3, 0.5))
         opened.add_call(call(9, 0, None, from_cache=True))
@@ -72,14 +73,22 @@ def test_totals_by_judge_reason_and_length(ledger, capsys):
     assert main(["ledger", str(ledger.path)]) == 0
     text = capsys.readouterr().out
     judges = table(text, "judge")
-    # verdicts, unknown, its share, repeated, calls, HTTP calls, from the cache, tokens, cost
-    assert judges["a"] == ["7", "0", "(0.0", "%)", "0", "2", "4", "0", "240", "0.7500", "USD"]
-    assert judges["b"] == ["3", "2", "(66.7", "%)", "1", "1", "0", "1", "0", "-"]
+    # verdicts, unknown, unread and repeated with their shares, calls, HTTP calls, from the cache, tokens, cost
+    none = ["0", "(0.0", "%)"]
+    assert judges["a"] == ["7", *none, *none, *none, "2", "4", "0", "240", "0.7500", "USD"]
+    assert judges["b"] == ["4", "3", "(75.0", "%)", "1", "(25.0", "%)", "1", "(25.0", "%)", "1", "0", "1", "0", "-"]
     reasons = table(text, "reason")
-    assert {name: cells[0] for name, cells in reasons.items()} == {"-": "8", "refused": "1", "timeout": "1"}
+    assert {name: cells[0] for name, cells in reasons.items()} == {
+        "-": "8",
+        "refused": "1",
+        "timeout": "1",
+        "truncated": "1",
+    }
     lengths = table(text, "response length, decile")
+    # Eleven samples: the first decile has two of them.
     assert {name: cells[0] for name, cells in lengths.items()} == {
-        f"{number} from {10 * number}": "1" for number in range(1, 11)
+        "1 from 10": "2",
+        **{f"{number} from {10 * number + 10}": "1" for number in range(2, 11)},
     }
 
 
@@ -97,7 +106,7 @@ def test_segments_give_the_same_totals(ledger, tmp_path, capsys):
     assert table(joined, "reason").keys() == table(direct, "reason").keys()
     assert table(joined, "judge")["a"][-2:] == ["0.8750", "USD"]
     assert pq.read_table(tmp_path / "out/calls.parquet")["attempts"].to_pylist() == [1, 3, 0, 1]
-    assert pq.read_table(tmp_path / "out/verdicts.parquet").num_rows == 10
+    assert pq.read_table(tmp_path / "out/verdicts.parquet").num_rows == 11
 
 
 def test_equal_lengths_share_the_lowest_decile():
