@@ -108,7 +108,7 @@ class Asker:
         finally:
             if self._budget is not None:
                 self._budget.spent(usage, calls)
-        if self._cache is not None and reply is not None and isinstance(got, Answer) and got.finish == "stop":
+        if self._cache is not None and reply is not None and isinstance(got, Answer) and _is_whole(got, call):
             self._cache.put(key, reply.body)
         self._record(call, body, got, begun, usage=usage, reply=reply)
         return got
@@ -123,6 +123,7 @@ class Asker:
                 body,
                 tokens=prompt + call.max_tokens,
                 read=self._read if self._streams else None,
+                deadline=call.deadline,
             )
             if isinstance(reply, Failure):
                 failure = dataclasses.replace(reply, attempts=calls + reply.attempts)
@@ -220,6 +221,11 @@ class Asker:
                 raw_id=answer.raw_id if answer is not None else _digest(raw),
             )
         )
+
+
+def _is_whole(answer: Answer, call: Call) -> bool:
+    """Whether the reply says all that was asked for. Of one token, nothing is cut."""
+    return answer.finish == "stop" or call.max_tokens == 1
 
 
 def _sum(one: Usage, other: Usage) -> Usage:

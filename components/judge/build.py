@@ -5,10 +5,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from components.core.errors import JudgeError
+from components.judge.asker import Asker
 from components.judge.base import Judge
+from components.judge.chat_judge import ChatJudge
 from components.judge.completions import CompletionsJudge
-from components.judge.memory import Ledger
+from components.judge.memory import Budget, Cache, Ledger, Price, Spent
+from components.judge.profiles import profile_for
 from components.judge.protocols import template
+from components.judge.protocols.choose import chat_protocol
 from components.judge.protocols.likelihood_ratio import LikelihoodRatio
 from components.judge.transport import Limits, Transport
 
@@ -16,19 +20,73 @@ if TYPE_CHECKING:
     from components.core.spec.judge import JudgeSpec
     from components.core.spec.reward import RewardSpec
 
+LEASES = "permits"
+CACHE = "replies.sqlite"
+"""Inside the state folder: permits that processes of this machine share, and whole replies."""
 
-def build_judge(spec: "JudgeSpec", reward: "RewardSpec", endpoint: str, ledger: Ledger | None) -> Judge:
+
+def build_judge(
+    spec: "JudgeSpec",
+    reward: "RewardSpec",
+    endpoint: str,
+    ledger: Ledger | None,
+    *,
+    state: Path | None = None,
+    identity: str = "",
+    before: Spent | None = None,
+) -> Judge:
     """The judge of an experiment.
 
     Args:
         spec: which judge, and limits on calling it.
-        reward: the protocol, its templates and temperature.
+        reward: the protocol, its templates and settings.
         endpoint: base URL without ``/v1`` (see :func:`components.judge.endpoint.resolve_endpoint`).
-        ledger: gets every verdict; the caller closes it.
+        ledger: gets every verdict and call; the caller closes it. What it has of this judge counts for the budget.
+        state: folder of this machine's state, where replies are kept and permits are shared; None does neither.
+        identity: what decides the judge's replies, as text, for the kept replies.
+        before: what the run spent on this judge outside of ``ledger``.
 
     Raises:
         JudgeError: the key's variable is not set, a template is missing, or the judge lacks what the protocol needs.
     """
+    if reward.protocol == "likelihood_ratio":
+        return _completions_judge(spec, reward, endpoint, ledger, state)
+    protocol = chat_protocol(reward, spec)
+    transport = build_transport(spec, endpoint, None if state is None else state / LEASES)
+    cache = Cache(state / CACHE) if state is not None and spec.cache else None
+    ask = Asker(
+        spec,
+        profile_for(spec, endpoint),
+        transport,
+        identity=identity,
+        protocol=protocol.version,
+        cache=cache,
+        ledger=ledger,
+        budget=build_budget(spec, ledger, before),
+    )
+
+    async def close() -> None:
+        await transport.close()
+        if cache is not None:
+            cache.close()
+
+    deadline = spec.limits.sample_deadline_seconds
+    return ChatJudge(spec.name, protocol, ask, ledger=ledger, close=close, deadline=deadline)
+
+
+def build_budget(spec: "JudgeSpec", ledger: Ledger | None, before: Spent | None = None) -> Budget | None:
+    """The judge's budget, counting what was spent; None where it has no limit."""
+    if not spec.budget.model_fields_set and spec.budget == type(spec.budget)():
+        return None
+    known = Spent() if ledger is None else ledger.spent(spec.name)
+    other = before or Spent()
+    spent = Spent(known.calls + other.calls, known.tokens + other.tokens, known.cost + other.cost)
+    return Budget(spec.budget, None if spec.price is None else Price.of(spec.price), spent)
+
+
+def _completions_judge(
+    spec: "JudgeSpec", reward: "RewardSpec", endpoint: str, ledger: Ledger | None, state: Path | None
+) -> Judge:
     if not spec.logprobs:
         raise JudgeError(
             "the likelihood-ratio protocol needs log-probabilities of the prompt, and this judge gives none",
@@ -40,13 +98,13 @@ def build_judge(spec: "JudgeSpec", reward: "RewardSpec", endpoint: str, ledger: 
         model=spec.model_name,
         context=spec.context_tokens,
         protocol=build_protocol(reward),
-        transport=build_transport(spec, endpoint),
+        transport=build_transport(spec, endpoint, None if state is None else state / LEASES),
         ledger=ledger,
     )
 
 
 def build_protocol(reward: "RewardSpec") -> LikelihoodRatio:
-    """The protocol with its templates.
+    """The likelihood-ratio protocol with its templates.
 
     Raises:
         JudgeError: a template is missing, or its fields are not those that its part needs.

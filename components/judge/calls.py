@@ -26,6 +26,7 @@ class Call:
         top_logprobs: alternatives wanted for each token of the reply; 0 asks for no log-probabilities.
         schema: JSON schema that the reply is to obey, where the server can enforce one; a reply may break it.
         purpose: what it is for, in the ledger: ``ask``, ``again`` (only what was missing), ``single``.
+        deadline: time on the monotonic clock at which to give up, waiting included; None follows the judge's limits.
     """
 
     messages: tuple[Message, ...]
@@ -34,6 +35,7 @@ class Call:
     top_logprobs: int = 0
     schema: Mapping[str, Any] | None = None
     purpose: str = "ask"
+    deadline: float | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

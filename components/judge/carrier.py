@@ -45,6 +45,22 @@ class Reply(Protocol):
 class Carrier(Protocol):
     """Carries one call to the judge, with whatever patience it has."""
 
-    async def post(self, path: str, body: bytes, *, tokens: int = 0, read: Reader | None = None) -> Reply | Failure:
-        """POST ``body``; ``tokens`` is the guess for the token bucket, ``read`` is for a streamed reply."""
+    async def post(
+        self,
+        path: str,
+        body: bytes,
+        *,
+        tokens: int = 0,
+        read: Reader | None = None,
+        deadline: float | None = None,
+    ) -> Reply | Failure:
+        """POST ``body``.
+
+        Args:
+            path: route.
+            body: JSON.
+            tokens: the guess for the token bucket.
+            read: for a streamed reply.
+            deadline: time on the monotonic clock at which to give up; None follows the judge's limits.
+        """
         ...

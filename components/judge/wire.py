@@ -46,7 +46,15 @@ class Wire:
     async def __aexit__(self, *_: object) -> None:
         await self._session.close()
 
-    async def post(self, path: str, body: bytes, *, tokens: int = 0, read: Reader | None = None) -> WireReply | Failure:
+    async def post(
+        self,
+        path: str,
+        body: bytes,
+        *,
+        tokens: int = 0,
+        read: Reader | None = None,
+        deadline: float | None = None,
+    ) -> WireReply | Failure:
         """See :class:`components.judge.carrier.Carrier`."""
         return await self._call("POST", path, body, read)
 

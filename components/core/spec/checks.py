@@ -11,7 +11,7 @@ from components.core.spec.evaluation import EvaluationSpec
 from components.core.spec.judge import JudgeSpec
 from components.core.spec.panel import PanelSpec, panel_conflicts
 from components.core.spec.policy import PolicySpec
-from components.core.spec.reward import RewardSpec
+from components.core.spec.reward import GIVES_PROBABILITIES, RewardSpec
 from components.core.spec.training import TrainingSpec
 
 _GIB = 1024**3
@@ -51,20 +51,48 @@ def _judge_context(judge: JudgeSpec, training: TrainingSpec, evaluation: Evaluat
 
 
 def _logprobs(judge: JudgeSpec, reward: RewardSpec) -> Iterable[Conflict]:
-    if judge.logprobs:
-        return
-    if reward.protocol == "likelihood_ratio":
+    if reward.protocol == "likelihood_ratio" and not judge.logprobs:
         yield Conflict(
             "judge.logprobs",
             f"false, but reward.protocol {reward.protocol} compares log-probabilities of the prompt's tokens",
             "choose a judge whose server returns them (vLLM does, the embedded server does), and set logprobs: true",
         )
-    elif reward.value == "probability":
+    if reward.protocol == "rubric_token":
+        if not judge.answer_logprobs:
+            yield Conflict(
+                "judge.answer_logprobs",
+                "false, but reward.protocol rubric_token reads log-probabilities of the reply's token",
+                "choose a judge whose server returns them in a chat (vLLM, OpenAI and the embedded server do), and set "
+                "answer_logprobs: true",
+            )
+        if judge.thinking:
+            yield Conflict(
+                "judge.thinking",
+                "true, but reward.protocol rubric_token reads the first token of the reply, which would be a thought",
+                "set thinking: false, or reward.protocol: rubric_per_criterion",
+            )
+
+
+def _value(reward: RewardSpec, panel: PanelSpec | None) -> Iterable[Conflict]:
+    """The mean of a panel is a probability even where its members say yes or no."""
+    if reward.value == "probability" and reward.protocol not in GIVES_PROBABILITIES and panel is None:
         yield Conflict(
-            "judge.logprobs",
-            "false, but reward.value probability asks the judge for probabilities",
-            "set reward.value: binary, or choose a judge with logprobs: true",
+            "reward.value",
+            f"probability, but reward.protocol {reward.protocol} gives verdicts without probabilities",
+            f"set reward.value: binary, or choose one of {', '.join(sorted(GIVES_PROBABILITIES))}",
         )
+
+
+def _penalties(reward: RewardSpec, data: DataSpec) -> Iterable[Conflict]:
+    if reward.protocol != "verif":
+        return
+    for number, criterion in enumerate(data.criteria):
+        if criterion.points < 0:
+            yield Conflict(
+                f"data.criteria.{number}.points",
+                f"{criterion.points:g} is a penalty, but reward.protocol verif asks whether all constraints are kept",
+                "write it as a constraint with positive points, or set reward.protocol: rubric",
+            )
 
 
 def _enforced(judge: JudgeSpec, reward: RewardSpec) -> Iterable[Conflict]:
@@ -174,10 +202,11 @@ def _memory(policy: PolicySpec, training: TrainingSpec, cluster: ClusterSpec) ->
 
 
 class Check(NamedTuple):
-    """One check and the parts that it reads, in the order of its arguments."""
+    """One check and the parts that it reads, in the order of its arguments; an absent optional one is None."""
 
     parts: tuple[str, ...]
     run: Callable[..., Iterable[Conflict]]
+    optional: tuple[str, ...] = ()
 
 
 CHECKS = (
@@ -186,6 +215,8 @@ CHECKS = (
     Check(("judge", "training", "evaluation"), _judge_context),
     Check(("judge", "reward"), _logprobs),
     Check(("judge", "reward"), _enforced),
+    Check(("reward",), _value, ("panel",)),
+    Check(("reward", "data"), _penalties),
     Check(("judge", "cluster"), _serving),
     Check(("judge", "data", "cluster"), _reach),
     Check(("data", "training"), _rows),
@@ -214,4 +245,4 @@ def conflicts_among(parts: dict[str, Spec]) -> Iterable[Conflict]:
 def _run(parts: dict[str, Spec], checks: Iterable[Check]) -> Iterable[Conflict]:
     for check in checks:
         if all(part in parts for part in check.parts):
-            yield from check.run(*(parts[part] for part in check.parts))
+            yield from check.run(*(parts[part] for part in check.parts), *(parts.get(part) for part in check.optional))

@@ -135,27 +135,13 @@ class Experiment(Spec):
 
     def judge_identity(self) -> dict[str, Any]:
         """What decides a verdict, wherever and however the judge is served."""
-        decides = {
-            "name",
-            "model_name",
-            "context_tokens",
-            "logprobs",
-            "answer_logprobs",
-            "thinking",
-            "max_answer_tokens",
-        }
-
-        def identity(judge: JudgeSpec) -> dict[str, Any]:
-            known = judge.model_dump(mode="json", include=decides)
-            return {**known, "source": judge.source.identity() if judge.source else None}
-
-        found = identity(self.judge)
+        found = self.judge.identity()
         if self.panel is not None:
             found["panel"] = {
                 "name": self.panel.name,
                 "combine": self.panel.combine,
                 "quorum": self.panel.quorum,
-                "members": [identity(member) for member in self.panel.members],
+                "members": [member.identity() for member in self.panel.members],
             }
         return found
 

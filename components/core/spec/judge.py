@@ -2,13 +2,24 @@
 
 import urllib.parse
 from collections.abc import Iterable
-from typing import Annotated, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, StringConstraints
 
 from components.core.spec.base import Conflict, Label, Spec, Text, Tokens
 from components.core.spec.judge_limits import JudgeBudget, JudgeLimits, JudgePrice
 from components.core.spec.source import ModelSource
+
+_DECIDES: Final = {
+    "name",
+    "model_name",
+    "context_tokens",
+    "logprobs",
+    "answer_logprobs",
+    "thinking",
+    "max_answer_tokens",
+    "temperature",
+}
 
 
 class JudgeSpec(Spec):
@@ -54,6 +65,12 @@ class JudgeSpec(Spec):
     Unit: none. Default: null."""
     max_answer_tokens: Tokens = 1024
     """Longest reply of a chat, reasoning included. Unit: tokens. Default: 1024."""
+    temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
+    """Of the judge's replies in a chat; above 0 it adds noise to the reward. Models that take none are sent none.
+    Unit: none. Default: 0.0."""
+    cache: bool = True
+    """Whether whole replies are kept on this machine and used again for the same question. Unit: none.
+    Default: true."""
     port: Annotated[int, Field(ge=1024, le=65535)] | None = None
     """Port of a server on this machine; null takes a free one. Unit: none. Default: null."""
     timeout_seconds: Annotated[float, Field(gt=0, le=3600)] = 60.0
@@ -72,6 +89,11 @@ class JudgeSpec(Spec):
     """For the cost in the ledger and the budget; null where nobody pays by token. Unit: none. Default: null."""
     weak: Text | None = None
     """A sentence for the report that says why this judge is weak; null when it is not. Unit: none. Default: null."""
+
+    def identity(self) -> dict[str, Any]:
+        """What decides a verdict, wherever and however the judge is served."""
+        known = self.model_dump(mode="json", include=_DECIDES)
+        return {**known, "source": self.source.identity() if self.source else None}
 
     def conflicts(self) -> Iterable[Conflict]:
         if self.serving == "external":

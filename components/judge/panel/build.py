@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from components.core.identity import canonical_json
 from components.judge.base import Judge
 from components.judge.build import build_judge
 from components.judge.endpoint import resolve_endpoint
@@ -25,7 +26,15 @@ def build_deciding_judge(experiment: "Experiment", state: Path, ledger: Ledger |
         JudgeError: a judge is not deployed, its key is missing, or it lacks what the protocol needs.
     """
     judges = [
-        build_judge(spec, experiment.reward, resolve_endpoint(spec, state), ledger) for spec in experiment.judges()
+        build_judge(
+            spec,
+            experiment.reward,
+            resolve_endpoint(spec, state),
+            ledger,
+            state=state,
+            identity=canonical_json(spec.identity()),
+        )
+        for spec in experiment.judges()
     ]
     panel = experiment.panel
     if panel is None:

@@ -1,0 +1,58 @@
+"""Verdicts in double brackets, as VerIF asks for them: ``[[1]]`` for met and ``[[0]]`` for unmet."""
+
+import re
+from typing import Final
+
+from components.judge.parsing.reasoning import drop_reasoning
+from components.judge.parsing.refusal import is_refusal
+from components.judge.parsing.reply import Reading
+from components.judge.verdict import UnknownReason, VerdictStatus
+
+_LABEL: Final = re.compile(r"\[\[\s*([^\[\]]{0,40}?)\s*\]\]")
+_DRESS: Final = " \t\r\n*_`\"'#>"
+_STATUS: Final = {"1": VerdictStatus.MET, "0": VerdictStatus.UNMET}
+
+
+def read_brackets(reply: str, cut: bool = False, quoted: str = "") -> Reading:
+    """The verdict of a reply.
+
+    A label that the reply begins with decides. Without one, all labels outside the quoted response must agree: a judge
+    that thinks first and ends with its label is understood, one that names both is not. Numbers other than 0 and 1 are
+    no verdict; upstream takes a bracketed 10 for a reward of 10.
+
+    Args:
+        reply: the judge's text.
+        cut: the server says that it stopped for length. A label at the beginning is whole all the same.
+        quoted: the response under judgement, which the judge may quote.
+    """
+    spoken = drop_reasoning(reply)
+    text = spoken.text.strip(_DRESS)
+    if not text:
+        empty = not reply.strip() or not (spoken.unfinished or cut)
+        return _unknown(UnknownReason.EMPTY_REPLY if empty else UnknownReason.TRUNCATED)
+    first = _LABEL.match(text)
+    if first is not None:
+        return _reading(first[1])
+    if quoted.strip():
+        text = text.replace(quoted.strip(), " ")
+    labels = {found[1] for found in _LABEL.finditer(text)}
+    if not labels:
+        if is_refusal(text):
+            return _unknown(UnknownReason.REFUSED)
+        return _unknown(UnknownReason.TRUNCATED if cut or spoken.unfinished else UnknownReason.UNPARSEABLE)
+    if cut:
+        # It had not come to its end, where such a reply has its label.
+        return _unknown(UnknownReason.TRUNCATED)
+    if len(labels) > 1:
+        strange = labels - _STATUS.keys()
+        return _unknown(UnknownReason.UNPARSEABLE if strange else UnknownReason.CONTRADICTORY)
+    return _reading(labels.pop())
+
+
+def _reading(label: str) -> Reading:
+    status = _STATUS.get(label)
+    return _unknown(UnknownReason.UNPARSEABLE) if status is None else Reading(status)
+
+
+def _unknown(reason: UnknownReason) -> Reading:
+    return Reading(VerdictStatus.UNKNOWN, reason)
