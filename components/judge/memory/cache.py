@@ -67,7 +67,8 @@ class Cache:
         self.limit = limit
         self.hits = 0
         self.misses = 0
-        self._pending: dict[bytes, bytes] = {}
+        # What is to be written; None for a reply that is to go.
+        self._pending: dict[bytes, bytes | None] = {}
         self._changed = threading.Condition()
         self._reading = threading.Lock()
         self._writer = background.Writer("cache", self._changed, lambda: len(self._pending), self._try_write)
@@ -88,8 +89,10 @@ class Cache:
 
     def get(self, key: CacheKey) -> bytes | None:
         """The body of the reply, exactly as it was put; None when it is not there."""
-        body = self._pending.get(key.digest)
-        if body is None and self._reads is not None:
+        with self._changed:
+            waiting = key.digest in self._pending
+            body = self._pending.get(key.digest)
+        if not waiting and self._reads is not None:
             body = self._read(key.digest)
         if body is None:
             self.misses += 1
@@ -99,11 +102,11 @@ class Cache:
 
     def put(self, key: CacheKey, body: bytes) -> None:
         """Keep the body of a reply of status 200 that came whole. Never a failure's."""
-        if self._reads is None:
-            return
-        with self._changed:
-            self._pending[key.digest] = body
-            self._writer.added()
+        self._wait(key, body)
+
+    def remove(self, key: CacheKey) -> None:
+        """Forget a reply, also one that is not written yet, so that the question is asked again."""
+        self._wait(key, None)
 
     def close(self) -> None:
         """Write what is pending and close; twice is harmless."""
@@ -121,6 +124,13 @@ class Cache:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _wait(self, key: CacheKey, body: bytes | None) -> None:
+        if self._reads is None:
+            return
+        with self._changed:
+            self._pending[key.digest] = body
+            self._writer.added()
 
     def _read(self, digest: bytes) -> bytes | None:
         try:
@@ -150,14 +160,17 @@ class Cache:
         with self._changed:
             for digest, body in batch.items():
                 # Until now get() found it here; what was put again meanwhile stays.
-                if self._pending.get(digest) is body:
+                if digest in self._pending and self._pending[digest] is body:
                     del self._pending[digest]
         return True
 
-    def _write(self, db: sqlite3.Connection, batch: dict[bytes, bytes]) -> None:
-        items = list(batch.items())
+    def _write(self, db: sqlite3.Connection, batch: dict[bytes, bytes | None]) -> None:
+        items = [(digest, body) for digest, body in batch.items() if body is not None]
+        gone = [(digest,) for digest, body in batch.items() if body is None]
         db.execute("BEGIN IMMEDIATE")
         try:
+            if gone:
+                db.executemany("DELETE FROM replies WHERE key = ?", gone)
             for begin in range(0, len(items), _BATCH):
                 part = items[begin : begin + _BATCH]
                 values = [value for digest, body in part for value in (digest, _mark(digest, body), body)]
