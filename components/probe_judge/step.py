@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from components.core.manifest import Scalar
 from components.core.step import Step, StepContext
 from components.judge.endpoint import resolve_endpoint
-from components.judge.probe import probe
+from components.judge.probing.run import probe
 
 if TYPE_CHECKING:
     from components.core.spec import Experiment

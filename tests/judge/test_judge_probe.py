@@ -8,7 +8,8 @@ from aiohttp import web
 from judge_servers import MODEL, REWARD, Scripted, changed, choice, fixed, good, reply, spec, text
 
 from components.core.errors import JudgeError
-from components.judge.probe import ProbeReport, probe
+from components.judge.probing.report import ProbeReport
+from components.judge.probing.run import probe
 
 
 def run(server: Scripted, **changes: Any) -> ProbeReport:

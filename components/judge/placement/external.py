@@ -8,6 +8,8 @@ from components.core.progress import Progress
 from components.judge.build import build_transport
 from components.judge.endpoint import Endpoint
 from components.judge.failures import Failure
+from components.judge.probing.server import lists_no_models
+from components.judge.profiles import profile_for
 
 if TYPE_CHECKING:
     from components.core.spec.judge import JudgeSpec
@@ -39,14 +41,15 @@ class ExternalPlacement:
         return False
 
     async def _ask(self, url: str) -> None:
+        profile = profile_for(self._spec, url)
         transport = build_transport(self._spec, url)
         # Training may wait long for a judge that is busy; one that is not there is to be told at once.
         transport.deadline = min(transport.deadline, _PATIENCE)
         try:
-            got = await transport.get("/v1/models")
+            got = await transport.get(profile.models_route)
         finally:
             await transport.close()
-        if isinstance(got, Failure):
+        if isinstance(got, Failure) and not lists_no_models(got, profile):
             raise JudgeError(
                 f"the judge does not answer: {got.detail}",
                 where=f"judge {self._spec.name}: endpoint {url}",

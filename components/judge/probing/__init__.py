@@ -1,0 +1,1 @@
+"""Real questions to a judge, before anything depends on it."""

@@ -1,0 +1,88 @@
+"""A chat judge is asked by its own protocol about a text that meets a criterion, and one that misses it."""
+
+import dataclasses
+import time
+from typing import TYPE_CHECKING
+
+from components.judge.asker import Asker
+from components.judge.build import build_transport
+from components.judge.calls import Answer, Ask, Call
+from components.judge.failures import Failure
+from components.judge.probing.report import ProbeReport
+from components.judge.probing.server import failed, find_model, lists_no_models
+from components.judge.profiles import profile_for
+from components.judge.protocols.base import Opinion
+from components.judge.protocols.choose import chat_protocol
+from components.judge.verdict import Criterion, Sample, VerdictStatus
+
+if TYPE_CHECKING:
+    from components.core.spec.judge import JudgeSpec
+    from components.core.spec.reward import RewardSpec
+
+_ANIMAL = "A small cat sleeps by the kitchen window."
+_BREAD = "The kitchen smells of fresh bread."
+
+
+def known_pair(protocol: str) -> tuple[Sample, Sample]:
+    """A sample whose criterion is met, and one whose criterion is not, for a protocol's meaning of criteria."""
+
+    def sample(question: str, response: str, criterion: str) -> Sample:
+        return Sample("probe", "probe", question, response, (Criterion(criterion),))
+
+    if protocol == "semantic_equality":
+        question = "Which pet animal says meow?"
+        return sample(question, "It is the cat.", "a cat"), sample(question, "It is the dog.", "a cat")
+    question = "Write one sentence that mentions an animal."
+    if protocol == "pairwise":
+        return sample(question, _ANIMAL, _BREAD), sample(question, _BREAD, _ANIMAL)
+    return sample(question, _ANIMAL, "mentions an animal"), sample(question, _BREAD, "mentions an animal")
+
+
+async def probe_chat(spec: "JudgeSpec", reward: "RewardSpec", url: str) -> ProbeReport:
+    """See :func:`components.judge.probing.run.probe`."""
+    profile = profile_for(spec, url)
+    transport = build_transport(spec, url)
+    protocol = chat_protocol(reward, spec)
+    ask = _Counting(Asker(spec, profile, transport, protocol=protocol.version))
+    meets, misses = known_pair(reward.protocol)
+    try:
+        got = await transport.get(profile.models_route)
+        context = None
+        if not isinstance(got, Failure):
+            context = find_model(got.data, spec, f"judge {spec.name} at {url}")
+        elif not lists_no_models(got, profile):
+            raise failed(got, spec, url)
+        first = _chance(await protocol.opinions(meets, ask), spec, url)
+        ask.prompt_tokens, begun = 0, time.monotonic()
+        second = _chance(await protocol.opinions(meets, ask), spec, url)
+        latency = time.monotonic() - begun
+        speed = ask.prompt_tokens / latency if ask.prompt_tokens else None
+        unmet = _chance(await protocol.opinions(misses, ask), spec, url)
+    finally:
+        await transport.close()
+    return ProbeReport(
+        spec.name, url, spec.model_name, protocol.version, context, latency, speed, abs(first - second), second, unmet
+    )
+
+
+def _chance(opinions: list[Opinion], spec: "JudgeSpec", url: str) -> float:
+    (opinion,) = opinions
+    if opinion.trouble is not None:
+        raise failed(opinion.trouble, spec, url)
+    if opinion.probability is not None:
+        return opinion.probability
+    return 1.0 if opinion.status is VerdictStatus.MET else 0.0
+
+
+@dataclasses.dataclass(slots=True)
+class _Counting:
+    """Counts the prompt tokens of calls."""
+
+    ask: Ask
+    prompt_tokens: int = 0
+
+    async def __call__(self, call: Call) -> Answer | Failure:
+        got = await self.ask(call)
+        if isinstance(got, Answer):
+            self.prompt_tokens += got.usage.prompt
+        return got

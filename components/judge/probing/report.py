@@ -1,0 +1,60 @@
+"""What a probe saw."""
+
+import dataclasses
+
+from components.core.manifest import Scalar
+
+NOISE = 0.05
+"""By how much two answers to one question may differ (nats, or probability): servers that batch in low precision are
+not exact."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ProbeReport:
+    """What was seen.
+
+    Attributes:
+        judge: name of the judge.
+        url: base URL.
+        model: the model's name at the server.
+        protocol: name and version of the protocol.
+        context: tokens that the server says it reads; None if it does not say.
+        latency: seconds of the second of two equal questions.
+        tokens_per_second: prompt tokens of that question over its latency; None if the server does not count them.
+        difference: largest difference between two equal questions: of a log-probability in nats for the likelihood
+            ratio, else of the verdict's probability.
+        met: probability of a criterion that a known text meets; 1 or 0 where the protocol says yes or no.
+        unmet: the same for a text that misses it.
+    """
+
+    judge: str
+    url: str
+    model: str
+    protocol: str
+    context: int | None
+    latency: float
+    tokens_per_second: float | None
+    difference: float
+    met: float
+    unmet: float
+
+    def table(self) -> list[str]:
+        """Lines for people."""
+        repeatable = "yes" if self.difference <= NOISE else "NO"
+        unit = " nats" if self.protocol.startswith("likelihood_ratio/") else ""
+        ranks = "as it should be" if self.met > self.unmet else "THE WRONG WAY ROUND: this judge may be of no use"
+        speed = "" if self.tokens_per_second is None else f", {self.tokens_per_second:.0f} tokens a second"
+        rows = [
+            ("judge", f"{self.judge} ({self.model} at {self.url})"),
+            ("asked by", self.protocol),
+            ("context", "not told" if self.context is None else f"{self.context} tokens"),
+            ("same question, same answer", f"{repeatable} (largest difference {self.difference:.2g}{unit})"),
+            ("latency of one verdict", f"{self.latency:.2f} s{speed}"),
+            ("known pair", f"{self.met:.2f} for one that meets, {self.unmet:.2f} for one that misses: {ranks}"),
+        ]
+        width = max(len(name) for name, _ in rows)
+        return [f"{name:<{width}}  {text}" for name, text in rows]
+
+    def metadata(self) -> dict[str, Scalar]:
+        """The same as plain values."""
+        return dataclasses.asdict(self)
