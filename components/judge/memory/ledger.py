@@ -126,7 +126,8 @@ class Ledger:
 
         Args:
             judge: its name.
-            price: of today; calls that were recorded without a cost, or in another currency, cost by it.
+            price: of today; calls that were recorded without a cost, or in another currency, cost by it. Without one
+                the cost is the sum of what was recorded.
         """
         found = self.select(
             "SELECT SUM(attempts), SUM(prompt_tokens), SUM(completion_tokens), SUM(MIN(cached_tokens, prompt_tokens)), "
@@ -135,8 +136,10 @@ class Ledger:
         )
         cost = 0.0
         for _, prompt, completion, cached, recorded, currency in found:
-            if price is not None:
-                cost += recorded if currency == price.currency else price.cost(Usage(prompt, completion, cached))
+            if price is None or currency == price.currency:
+                cost += recorded or 0.0
+            else:
+                cost += price.cost(Usage(prompt, completion, cached))
         return Spent(sum(row[0] for row in found), sum(row[1] + row[2] for row in found), cost)
 
     def select(self, query: str, values: Sequence[object] = ()) -> list[Any]:
