@@ -6,9 +6,9 @@ A recorded call is one row of calls and one verdict. CPU microseconds are of the
 closing included, and the least of the rounds; wall time depends on the disk. What each way keeps after ``kill -9``:
 all of them every row that was told to be written. After a power cut: only the way with fsync every row.
 
-Seen on a shared two-core machine with an ext4 disk (CPU microseconds a call; ratio to ours): ours 50; JSON lines
-without fsync 14 (0.3); sqlite3 with a commit a row 80 (1.6; 2.7 times our wall time); JSON lines with fsync a row 230
-(4.6; 16 times our wall time).
+Seen in two runs on a shared two-core machine with an ext4 disk, CPU microseconds a call and their ratio to ours:
+ours 35 and 50; JSON lines without fsync 14 (0.4, 0.3); sqlite3 with a commit a row 75 and 80 (2.2, 1.6; about 3 times
+our wall time); JSON lines with fsync a row 202 and 229 (5.8, 4.6; 16 to 20 times our wall time).
 """
 
 import argparse
