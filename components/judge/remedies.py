@@ -31,6 +31,15 @@ def remedy(failure: Failure, spec: "JudgeSpec", profile: Profile) -> str:
         return f"see that the server runs and that the endpoint (without /v1) is right{start}"
     if reason is UnknownReason.TIMEOUT:
         return f"the server is slow or hangs: raise timeout_seconds ({spec.timeout_seconds:g}), or read its log"
+    if failure.attempts and reason in (UnknownReason.UNPARSEABLE, UnknownReason.MISSING, UnknownReason.CONTRADICTORY):
+        return (
+            "if the server is an OpenAI chat server, the model does not keep to the form: take a larger judge, or "
+            "reward.protocol: rubric_token, which needs no form"
+        )
+    if reason is UnknownReason.LOW_MASS:
+        return "the model wants to say something else than yes or no: set thinking: false, or choose another protocol"
+    if reason is UnknownReason.UNDECIDED:
+        return "the judge says of a plain sentence that it cannot tell: take a larger judge"
     if reason in (UnknownReason.TRUNCATED, UnknownReason.TOO_LONG):
         return "raise max_answer_tokens, lower it if it does not fit context_tokens, or set thinking: false"
     if reason is UnknownReason.EMPTY_REPLY:

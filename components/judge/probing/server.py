@@ -13,8 +13,10 @@ if TYPE_CHECKING:
 
 def failed(failure: Failure, spec: "JudgeSpec", url: str) -> JudgeError:
     """The error for a call that failed for good."""
+    said = "" if failure.body is None else " ".join(failure.body[:400].decode("utf-8", "replace").split())
+    told = f"; it says {said[:120]!r}" if said and said[:40] not in failure.detail else ""
     return JudgeError(
-        f"the judge does not answer as it should ({failure.reason.value}): {failure.detail}",
+        f"the judge does not answer as it should ({failure.reason.value}): {failure.detail}{told}",
         where=f"judge {spec.name} at {url}",
         remedy=remedy(failure, spec, profile_for(spec, url)),
     )
