@@ -50,7 +50,7 @@ def build_judge(
         JudgeError: the key's variable is not set, a template is missing, or the judge lacks what the protocol needs.
     """
     if reward.protocol == "likelihood_ratio":
-        return _completions_judge(spec, reward, endpoint, ledger, state)
+        return _completions_judge(spec, reward, endpoint, ledger, state, before)
     protocol = chat_protocol(reward, spec)
     transport = build_transport(spec, endpoint, None if state is None else state / LEASES)
     cache = Cache(state / CACHE) if state is not None and spec.cache else None
@@ -78,14 +78,25 @@ def build_budget(spec: "JudgeSpec", ledger: Ledger | None, before: Spent | None 
     """The judge's budget, counting what was spent; None where it has no limit."""
     if not spec.budget.model_fields_set and spec.budget == type(spec.budget)():
         return None
-    known = Spent() if ledger is None else ledger.spent(spec.name)
+    price = build_price(spec)
+    known = Spent() if ledger is None else ledger.spent(spec.name, price)
     other = before or Spent()
     spent = Spent(known.calls + other.calls, known.tokens + other.tokens, known.cost + other.cost)
-    return Budget(spec.budget, None if spec.price is None else Price.of(spec.price), spent)
+    return Budget(spec.budget, price, spent)
+
+
+def build_price(spec: "JudgeSpec") -> Price | None:
+    """What the judge's tokens cost; None where nobody pays by token."""
+    return None if spec.price is None else Price.of(spec.price)
 
 
 def _completions_judge(
-    spec: "JudgeSpec", reward: "RewardSpec", endpoint: str, ledger: Ledger | None, state: Path | None
+    spec: "JudgeSpec",
+    reward: "RewardSpec",
+    endpoint: str,
+    ledger: Ledger | None,
+    state: Path | None,
+    before: Spent | None,
 ) -> Judge:
     if not spec.logprobs:
         raise JudgeError(
@@ -99,7 +110,10 @@ def _completions_judge(
         context=spec.context_tokens,
         protocol=build_protocol(reward),
         transport=build_transport(spec, endpoint, None if state is None else state / LEASES),
+        profile=profile_for(spec, endpoint),
         ledger=ledger,
+        price=build_price(spec),
+        budget=build_budget(spec, ledger, before),
     )
 
 

@@ -6,12 +6,20 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+import orjson
+
+from components.judge.calls import Usage
+from components.judge.chat_reply import read_usage
 from components.judge.echo import Scored, read
 from components.judge.failures import Failure, ReplyError
-from components.judge.memory import Entry, Ledger
+from components.judge.memory import Account, Budget, Entry, Ledger, Price
+from components.judge.profiles import Profile
 from components.judge.protocols.likelihood_ratio import LikelihoodRatio
 from components.judge.transport import Reply, Transport
 from components.judge.verdict import Sample, UnknownReason, Verdict, VerdictStatus
+
+_BYTES_PER_TOKEN = 4.0
+"""First guess, corrected by what the server counts."""
 
 
 class CompletionsJudge:
@@ -23,7 +31,10 @@ class CompletionsJudge:
         context: tokens that the judge reads at most.
         protocol: builds prompts and reads their log-probabilities.
         transport: makes the calls; closed with the judge.
-        ledger: gets every verdict; None keeps none.
+        profile: the routes of its server.
+        ledger: gets every verdict and a row a call; None keeps none.
+        price: what tokens cost, for the ledger; None where nobody pays by token.
+        budget: calls, tokens and cost that the run may spend on this judge; None has no limit.
     """
 
     def __init__(
@@ -34,14 +45,20 @@ class CompletionsJudge:
         context: int,
         protocol: LikelihoodRatio,
         transport: Transport,
+        profile: Profile,
         ledger: Ledger | None,
+        price: Price | None = None,
+        budget: Budget | None = None,
     ) -> None:
         self.name = name
         self.model = model
         self.protocol = protocol
         self.transport = transport
         self._context = context
+        self._profile = profile
         self._ledger = ledger
+        self._account = Account(name, protocol.version, ledger=ledger, price=price, budget=budget)
+        self._bytes_per_token = _BYTES_PER_TOKEN
         self._starts_known: bool | None = None
         self._asking: asyncio.Future[Reply | Failure] | None = None
 
@@ -55,21 +72,20 @@ class CompletionsJudge:
         prompts = [prefix + response for prefix in prefixes]
         refusal = self._refuse(response, prompts)
         if refusal is not None:
+            if refusal.reason is UnknownReason.TOO_LONG:
+                self._unasked(sample, begun, refusal)
             return self._record(sample, begun, self._unknown(sample, refusal), None, None)
         # Two criteria with one text make one prompt.
         unique = list(dict.fromkeys(prompts))
         starts = {prompt: len(prefix) for prompt, prefix in zip(prompts, prefixes, strict=True)}
         boundaries = [starts[prompt] for prompt in unique]
-        got = await self._ask(unique, boundaries)
+        got = await self._ask(sample, begun, unique, boundaries)
         if isinstance(got, Failure):
             return self._record(sample, begun, self._unknown(sample, got), None, got)
-        try:
-            scored = dict(zip(unique, read(got.data, unique, boundaries), strict=True))
-        except ReplyError as error:
-            failure = Failure(UnknownReason.UNPARSEABLE, str(error), got.body, got.attempts)
-            return self._record(sample, begun, self._unknown(sample, failure), None, failure)
+        reply, found = got
+        scored = dict(zip(unique, found, strict=True))
         ordered = [scored[prompt] for prompt in prompts]
-        verdicts = self._known(got, self.protocol.log_ratios(ordered))
+        verdicts = self._known(reply, self.protocol.log_ratios(ordered))
         return self._record(sample, begun, verdicts, ordered, None)
 
     async def close(self) -> None:
@@ -87,7 +103,64 @@ class CompletionsJudge:
             return Failure(UnknownReason.TOO_LONG, detail)
         return None
 
-    async def _ask(self, prompts: Sequence[str], boundaries: Sequence[int]) -> Reply | Failure:
+    async def _ask(
+        self, sample: Sample, begun: float, prompts: Sequence[str], boundaries: Sequence[int]
+    ) -> tuple[Reply, list[Scored]] | Failure:
+        """The reply and what it says of each prompt; the call's row is written."""
+        body = await self._body(prompts, boundaries)
+        if isinstance(body, Failure):
+            self._unasked(sample, begun, body)
+            return body
+        guess = int(len(body) / self._bytes_per_token) + 1
+        refused = self._account.reserve(Usage(guess))
+        if refused is not None:
+            self._unasked(sample, begun, refused, body)
+            return refused
+        # Until it is over, all that is known is that the server may have the call, and bill it.
+        failure: Failure | None = Failure(UnknownReason.TIMEOUT, "given up by its caller", attempts=1)
+        calls, usage, reply, finish = 1, Usage(), None, None
+        try:
+            got = await self.transport.post(self._profile.completions_route, body, tokens=guess)
+            calls = got.attempts
+            if isinstance(got, Failure):
+                failure = got
+                return got
+            reply, usage = got, read_usage(got.data)
+            self._learn(got, body, usage)
+            try:
+                found = read(got.data, prompts, boundaries)
+            except ReplyError as error:
+                failure = Failure(UnknownReason.UNPARSEABLE, str(error), got.body, got.attempts)
+                return failure
+            if not usage.prompt:
+                usage = Usage(sum(each.prompt_tokens for each in found))
+            failure, finish = None, _finish(got.data)
+            return got, found
+        finally:
+            self._account.settle(usage, calls)
+            self._account.record(
+                body,
+                begun,
+                attempts=calls,
+                usage=usage,
+                reply=reply,
+                failure=failure,
+                about=_about(sample),
+                finish=finish,
+            )
+
+    def _unasked(self, sample: Sample, begun: float, failure: Failure, body: bytes = b"") -> None:
+        """The row of a question that was not put."""
+        about = _about(sample)
+        self._account.record(body, begun, attempts=0, usage=Usage(), reply=None, failure=failure, about=about)
+
+    def _learn(self, reply: Reply, body: bytes, usage: Usage) -> None:
+        """Correct the token bucket, and the guess for the next call."""
+        if usage.prompt:
+            reply.used(usage.prompt + usage.completion)
+            self._bytes_per_token += 0.1 * (len(body) / usage.prompt - self._bytes_per_token)
+
+    async def _body(self, prompts: Sequence[str], boundaries: Sequence[int]) -> bytes | Failure:
         body: dict[str, Any] = {
             "model": self.model,
             "prompt": list(prompts),
@@ -103,7 +176,7 @@ class CompletionsJudge:
             # Without the likeliest tokens, and only from the response on, the server has far less to compute.
             body["logprobs"] = 0
             body["logprobs_from"] = list(boundaries)
-        return await self.transport.post("/v1/completions", body)
+        return orjson.dumps(body)
 
     async def _announced(self) -> bool | Failure:
         """Whether the server knows ``logprobs_from``; others never get that field, since they would refuse it.
@@ -114,7 +187,7 @@ class CompletionsJudge:
         if self._starts_known is None:
             # All who ask meanwhile share one call; the next one asks anew if it failed.
             if self._asking is None or self._asking.done():
-                self._asking = asyncio.ensure_future(self.transport.get("/v1/models"))
+                self._asking = asyncio.ensure_future(self.transport.get(self._profile.models_route))
             got = await asyncio.shield(self._asking)
             if isinstance(got, Failure):
                 return got if got.reason in (UnknownReason.JUDGE_DOWN, UnknownReason.TIMEOUT) else False
@@ -168,6 +241,16 @@ class CompletionsJudge:
                 detail=failure.detail if failure else None,
             )
         return verdicts
+
+
+def _about(sample: Sample) -> tuple[str, int]:
+    return sample.sample_id, len(sample.response)
+
+
+def _finish(data: dict[str, Any]) -> str | None:
+    """Why the first choice ended, of a reply that was read."""
+    finish = data["choices"][0].get("finish_reason")
+    return finish if finish in ("stop", "length") else None
 
 
 def _announces(models: dict[str, Any], name: str) -> bool:

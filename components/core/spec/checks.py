@@ -95,20 +95,6 @@ def _penalties(reward: RewardSpec, data: DataSpec) -> Iterable[Conflict]:
             )
 
 
-def _enforced(judge: JudgeSpec, reward: RewardSpec) -> Iterable[Conflict]:
-    """A limit that nothing keeps is worse than none."""
-    if reward.protocol != "likelihood_ratio":
-        return
-    for key in ("limits", "budget", "replicas", "more_key_envs"):
-        if getattr(judge, key) != type(judge).model_fields[key].default:
-            yield Conflict(
-                f"judge.{key}",
-                f"the calls of reward.protocol {reward.protocol} do not keep it; they know timeout_seconds, attempts "
-                "and max_concurrency",
-                f"remove {key}",
-            )
-
-
 def _serving(judge: JudgeSpec, cluster: ClusterSpec) -> Iterable[Conflict]:
     if cluster.placement == "kubernetes" and judge.serving in ("embedded", "vllm"):
         yield Conflict(
@@ -214,7 +200,6 @@ CHECKS = (
     Check(("policy", "training", "evaluation"), _evaluation_context),
     Check(("judge", "training", "evaluation"), _judge_context),
     Check(("judge", "reward"), _logprobs),
-    Check(("judge", "reward"), _enforced),
     Check(("reward",), _value, ("panel",)),
     Check(("reward", "data"), _penalties),
     Check(("judge", "cluster"), _serving),
