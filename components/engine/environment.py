@@ -5,6 +5,7 @@ from pathlib import Path
 
 from components.core.spec.experiment import Experiment
 from components.engine.cpu import PLATFORM_MODULE
+from components.engine.updates import VENDOR
 from components.reward.verl_manager_settings import SETTINGS_ENV
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -51,6 +52,7 @@ def training_environment(experiment: Experiment, *, settings: Path, metrics: Pat
     """
     return verl_environment(experiment) | {
         SETTINGS_ENV: str(settings),
+        "VERL_ENGINE_VENDOR": VENDOR,
         "GAVEL_TRAIN_FOLDER": str(work),
         "VERL_FILE_LOGGER_PATH": str(metrics),
         "TENSORBOARD_DIR": str(work / "tensorboard"),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from components.core.spec.experiment import Experiment
 from components.engine.cpu import PLATFORM_MODULE, ROLLOUT_MODULE, ROLLOUT_NAME
+from components.engine.updates import ENGINE_MODULE
 
 _W = "actor_rollout_ref"
 
@@ -92,6 +93,8 @@ def _model(experiment: Experiment, paths: TrainingPaths) -> list[str]:
         f"+{_W}.model.override_config.attn_implementation=sdpa",
         f"{_W}.model.enable_gradient_checkpointing={experiment.cluster.accelerator == 'gpu'}",
         f"{_W}.model.lora_rank={lora.rank if lora else 0}",
+        # The CPU's rollout module brings the engine with it: verl imports one module by this name.
+        f"{_W}.model.external_lib={ROLLOUT_MODULE if experiment.cluster.accelerator == 'cpu' else ENGINE_MODULE}",
     ]
     if lora:
         rendered += [
@@ -210,7 +213,6 @@ def _local(experiment: Experiment) -> list[str]:
 def _cpu_only() -> list[str]:
     return [
         "trainer.device=cpu",
-        f"{_W}.model.external_lib={ROLLOUT_MODULE}",
         "+ray_kwargs.ray_init.num_gpus=1",
         "+ray_kwargs.ray_init.object_store_memory=200000000",
     ]

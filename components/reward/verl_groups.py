@@ -2,8 +2,7 @@
 
 An advantage of 0 is not enough: the sample's tokens would still count in the denominator of the token mean and in the
 KL term (verl 0.9.1, workers/utils/losses.py, reads ``response_mask`` for the sums and ``loss_mask`` for their number).
-A mini-batch that is masked as a whole has gradient 0 and a loss that is no number; the optimizer then only follows its
-momentum and decays the weights.
+A mini-batch that is masked as a whole makes no update; see :mod:`components.engine.actor_engine`.
 """
 
 import os

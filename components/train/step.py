@@ -175,6 +175,7 @@ STEP = Step(
         PLATFORM_MODULE,
         ROLLOUT_MODULE,
         "components.engine.launch",
+        "components.engine.actor_engine",
         "components.engine.callback",
         "components.engine.sampler",
         "components.reward.verl_manager",

@@ -148,6 +148,23 @@ def test_masked_rows_have_no_gradient_in_verls_actor_loss_while_zero_advantages_
     assert torch.allclose(gradients[1][:2], gradients[0][:2] * 12 / 8)
 
 
+def test_padding_and_masked_rows_count_nowhere_in_verls_loss_by_hand():
+    # Row 1: two tokens and one of padding; row 2: abstained, with figures that would show anywhere.
+    mask = torch.tensor([[1, 1, 0], [0, 0, 0]])
+    log_prob = torch.tensor([[-1.0, -2.0, -9.0], [-7.0, -6.0, -5.0]])
+    ref = torch.tensor([[-1.5, -2.0, -1.0], [-1.0, -1.0, -1.0]])
+    advantages = torch.tensor([[2.0, 2.0, 9.0], [5.0, 5.0, 5.0]])
+    # On policy, so every ratio is 1: policy loss -(2 + 2) / 2 tokens.
+    # KL by the low-variance estimator exp(d) - d - 1 with d = ref - log_prob: d = -0.5 gives 0.106531, d = 0 gives 0;
+    # mean over 2 tokens 0.053265, times the coefficient 0.1.
+    assert ppo(mask, advantages, log_prob, ref).item() == pytest.approx(-2.0 + 0.1 * 0.0532653, abs=1e-6)
+    # The same with row 2 absent.
+    assert ppo(mask[:1], advantages[:1], log_prob[:1], ref[:1]).item() == pytest.approx(-1.9946735, abs=1e-6)
+    # Were row 2 not masked: 5 tokens, policy loss -(2 * 2 + 3 * 5) / 5, and its KL on top.
+    seen = torch.tensor([[1, 1, 0], [1, 1, 1]])
+    assert ppo(seen, advantages, log_prob, ref).item() != pytest.approx(-1.9946735, abs=0.1)
+
+
 def test_a_batch_in_which_every_row_is_masked_has_gradient_zero():
     torch.manual_seed(2)
     layer = torch.nn.Linear(4, 4)

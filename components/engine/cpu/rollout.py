@@ -15,6 +15,7 @@ from verl.workers.rollout import base as rollout_base
 from verl.workers.rollout.base import BaseRollout
 from verl.workers.rollout.replica import RolloutReplica, RolloutReplicaRegistry, TokenOutput
 
+import components.engine.actor_engine  # noqa: F401  (registers the policy's engine)
 from components.engine.cpu import ROLLOUT_NAME
 from components.engine.cpu.shared_weights import SharedWeights, share_parameters
 from components.models.decode import Decoded, decode
