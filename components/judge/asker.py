@@ -84,16 +84,15 @@ class Asker:
         body = orjson.dumps(self._profile.body(call, self._spec))
         key = CacheKey.of(judge=self._identity, protocol=self._protocol, body=body, sampling=self._sampling)
         answer, first = await self._flights.run(key, lambda: self._ask(call, body, key))
-        if first or isinstance(answer, Failure):
-            return answer
-        return dataclasses.replace(answer, attempts=0)
+        # Calls are counted once, for whoever made them.
+        return answer if first else dataclasses.replace(answer, attempts=0)
 
     async def _ask(self, call: Call, body: bytes, key: CacheKey) -> Answer | Failure:
         begun = time.monotonic()
         known = self._from_cache(call, key, begun)
         if known is not None:
             self._record(call, body, known, begun, from_cache=True)
-            return known
+            return self._droppable(known, key)
         if self._budget is not None and not self._budget.reserve():
             refused = Failure(UnknownReason.BUDGET, self._budget.reached or "the budget is used up")
             self._record(call, body, refused, begun)
@@ -110,8 +109,13 @@ class Asker:
                 self._budget.spent(usage, calls)
         if self._cache is not None and reply is not None and isinstance(got, Answer) and _is_whole(got, call):
             self._cache.put(key, reply.body)
+            got = self._droppable(got, key)
         self._record(call, body, got, begun, usage=usage, reply=reply)
         return got
+
+    def _droppable(self, answer: Answer, key: CacheKey) -> Answer:
+        cache = self._cache
+        return answer if cache is None else dataclasses.replace(answer, drop=lambda: cache.remove(key))
 
     async def _post(self, call: Call, body: bytes, begun: float) -> tuple[Answer | Failure, Usage, int, Reply | None]:
         """The outcome, all tokens and calls that it took, and the last reply of status 200."""
@@ -141,7 +145,9 @@ class Asker:
                 seconds=time.monotonic() - begun,
                 logprobs=call.top_logprobs > 0,
             )
-            if isinstance(answer, Answer) or answer.reason not in _AGAIN or calls >= min(2, self._spec.attempts):
+            if isinstance(answer, Answer):
+                return dataclasses.replace(answer, usage=usage), usage, calls, reply
+            if answer.reason not in _AGAIN or calls >= min(2, self._spec.attempts):
                 return answer, usage, calls, reply
 
     def _learn(self, reply: Reply, body: bytes, used: Usage) -> None:
@@ -176,7 +182,8 @@ class Asker:
     def _too_long(self, call: Call, words: int) -> Failure:
         detail = (
             f"judge {self._spec.name}: the prompt has {words} words, the reply may take {call.max_tokens} tokens, and "
-            f"the judge reads {self._spec.context_tokens} tokens"
+            f"the judge reads {self._spec.context_tokens} tokens; shorten responses or rubric, lower "
+            "max_answer_tokens, or choose a judge with a longer context"
         )
         failure = Failure(UnknownReason.TOO_LONG, detail)
         self._record(call, b"", failure, time.monotonic())

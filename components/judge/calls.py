@@ -1,7 +1,7 @@
 """What a protocol asks of a chat judge, and what it gets back; HTTP, caching and limits lie behind :class:`Ask`."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, Protocol
 
 from components.judge.failures import Failure
@@ -56,6 +56,10 @@ class Usage:
     cached: int = 0
 
 
+def _nothing() -> None:
+    """A reply that is kept nowhere needs no forgetting."""
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Answer:
     """A reply that came whole.
@@ -68,6 +72,8 @@ class Answer:
         attempts: calls made, 0 when it came from the cache.
         raw_id: SHA-256 of the reply's body, in hex.
         seconds: from the call to the whole reply, waiting for a permit included.
+        drop: forgets the reply, so that the same call is made anew the next time; for one from which nothing could be
+            read.
     """
 
     text: str
@@ -77,6 +83,7 @@ class Answer:
     attempts: int
     raw_id: str
     seconds: float
+    drop: Callable[[], None] = dataclasses.field(default=_nothing, repr=False, compare=False)
 
 
 class Ask(Protocol):

@@ -4,10 +4,12 @@ import dataclasses
 import time
 from collections.abc import Awaitable, Callable, Sequence
 
+from components.core.errors import JudgeError
 from components.judge.calls import Answer, Ask, Call
 from components.judge.failures import Failure
 from components.judge.memory import Entry, Ledger, about
-from components.judge.protocols.base import ChatProtocol, Opinion
+from components.judge.protocols.base import ChatProtocol, Opinion, SampleError
+from components.judge.rubrics import check_rubric
 from components.judge.verdict import Sample, UnknownReason, Verdict
 
 Close = Callable[[], Awaitable[None]]
@@ -49,15 +51,19 @@ class ChatJudge:
         """See :class:`components.judge.base.Judge`.
 
         Raises:
-            JudgeError: the sample is nothing that the protocol can ask about, or the ledger cannot be written.
+            JudgeError: the rubric is empty, has a criterion twice or no positive points; the sample is nothing that
+                the protocol can ask about; or the ledger cannot be written.
         """
-        if not sample.criteria:
-            return []
+        check_rubric(sample, self.name)
         begun = time.monotonic()
         if sample.response.strip():
             heard = _Heard(self._ask, None if self._deadline is None else self._clock() + self._deadline)
-            with about(sample):
-                opinions: Sequence[Opinion] = await self.protocol.opinions(sample, heard)
+            try:
+                with about(sample):
+                    opinions: Sequence[Opinion] = await self.protocol.opinions(sample, heard)
+            except SampleError as error:
+                where = f"judge {self.name}, row {sample.row_id}"
+                raise JudgeError(error.what, where=where, remedy=error.remedy) from error
             tokens = heard.prompt_tokens
         else:
             nothing = Failure(UnknownReason.EMPTY_RESPONSE, "the response is empty")
@@ -103,7 +109,7 @@ class ChatJudge:
                 for index, verdict in enumerate(verdicts)
             ],
             raw=trouble.body if trouble else None,
-            detail=trouble.detail if trouble else None,
+            detail=f"judge {self.name}, row {sample.row_id}: {trouble.detail}" if trouble else None,
         )
 
 
@@ -117,6 +123,7 @@ class _Heard:
 
     async def __call__(self, call: Call) -> Answer | Failure:
         got = await self.ask(call if self.deadline is None else dataclasses.replace(call, deadline=self.deadline))
-        if isinstance(got, Answer):
+        if isinstance(got, Answer) and got.attempts:
+            # What came from the cache, or to another caller, was paid for before.
             self.prompt_tokens += got.usage.prompt
         return got

@@ -7,10 +7,13 @@ _TAG: Final = re.compile(r"<(?=[^\s<>]{1,64}>)")
 """Anything like <|im_end|>, </s>, <think> or <start_of_turn>: no tokenizer of a chat model has control tokens of
 another form, besides the bracketed ones."""
 
+_TRIANGLE: Final = re.compile(r"◁(?=/?\w{1,32}▷)")
+"""◁think▷ and the like, of the Kimi family."""
+
 _BRACKET: Final = re.compile(r"\[(?=/?[A-Z_]{2,32}\])")
 """[INST], [/INST], [TOOL_CALLS] and the like, of the Mistral family."""
 
 
 def neutralise(text: str) -> str:
     """Break every control-token marker by a space behind its first character; other text stays as it is."""
-    return _BRACKET.sub("[ ", _TAG.sub("< ", text))
+    return _TRIANGLE.sub("◁ ", _BRACKET.sub("[ ", _TAG.sub("< ", text)))

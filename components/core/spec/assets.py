@@ -15,6 +15,7 @@ from components.core.spec.secrets import shown
 _COMPONENTS = Path(__file__).resolve().parents[2]
 _WORDS = _COMPONENTS / "gold" / "words"
 _TEMPLATES = _COMPONENTS / "judge" / "protocols" / "templates"
+_PROMPTS = _COMPONENTS / "judge" / "protocols" / "prompts"
 _SENTENCES = _COMPONENTS / "data" / "sentences"
 _SENTENCE_FILES = ("train_templates", "heldout_templates", "train_subjects", "heldout_subjects")
 
@@ -46,6 +47,8 @@ def check_data_files(composer: Composer, data: DataSpec, tree: Map) -> None:
 
 def check_reward_files(composer: Composer, reward: RewardSpec, tree: Map) -> None:
     """Report templates of the judge's prompts that are not there."""
+    if reward.prompt is not None:
+        _shipped(composer, "reward", tree, ("prompt",), _PROMPTS / f"{reward.prompt}.txt", bare=True)
     for key in RewardPrompts.model_fields:
         _shipped(
             composer, "reward", tree, ("prompts", key), _TEMPLATES / f"{getattr(reward.prompts, key)}.txt", bare=True

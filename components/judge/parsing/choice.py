@@ -1,16 +1,18 @@
 """Which of two responses a judge prefers, in its last JSON object that says so."""
 
+from collections.abc import Sequence
 from typing import Final, Literal
 
 from components.judge.parsing.labels import listed, normal
 from components.judge.parsing.reasoning import drop_reasoning
 from components.judge.parsing.refusal import is_refusal
-from components.judge.parsing.scan import Cut, Whole, scan
+from components.judge.parsing.scan import Broken, Cut, Whole, copies, encloses, scan
 from components.judge.parsing.values import Number, Object, Value
 from components.judge.verdict import UnknownReason
 
 Choice = Literal["first", "second", "tie"]
 
+_CLOSERS: Final = " \t\r\n]}`\"'*,;.~_"
 _KEYS: Final = frozenset(
     listed("better|best|preferred|preference|winner|choice|verdict|answer|result|decision|judgement|judgment")
 )
@@ -30,30 +32,42 @@ def read_choice(reply: str, *, cut: bool = False, quoted: tuple[str, ...] = ()) 
     Args:
         reply: the judge's text.
         cut: the server says that it stopped for length.
-        quoted: the responses; an object that stands in one of them word for word is the judge's quotation.
+        quoted: the responses, as the judge saw them. An object that stands in one of them word for word is the judge's
+            quotation as long as the judge has given others; where there are no others, they must agree.
     """
     spoken = drop_reasoning(reply)
     text = spoken.text
     if not text.strip():
         empty = not reply.strip() or not (spoken.unfinished or cut)
         return UnknownReason.EMPTY_REPLY if empty else UnknownReason.TRUNCATED
-    said: list[Choice | UnknownReason] = []
-    last_is_cut = False
-    for piece in scan(text):
-        last_is_cut = isinstance(piece, Cut)
-        if not isinstance(piece, Whole) or _quoted(text[piece.start : piece.end], quoted):
-            continue
-        if (choice := _choice(piece.value)) is not None:
-            said.append(choice)
-    if last_is_cut or (cut and not said):
+    chosen = _last(text, cut or spoken.unfinished, quoted)
+    return UnknownReason.REFUSED if chosen is UnknownReason.UNPARSEABLE and is_refusal(text) else chosen
+
+
+def _last(text: str, cut: bool, quoted: tuple[str, ...]) -> Choice | UnknownReason:
+    """What the last object says, unless it, or what is around it, is cut or broken."""
+    pieces: Sequence[Whole | Cut | Broken] = scan(text)
+    said = {p.start: choice for p in pieces if isinstance(p, Whole) and (choice := _choice(p.value)) is not None}
+    copied = copies(text, pieces, *quoted)
+    own = said.keys() - copied
+    if not own and len(set(said.values())) > 1:
+        return UnknownReason.CONTRADICTORY
+    pieces = [p for p in pieces if not isinstance(p, Whole) or p.start in (own or said)]
+    last = pieces[-1] if pieces else None
+    if not isinstance(last, Whole):
+        return UnknownReason.TRUNCATED if cut or isinstance(last, Cut) else UnknownReason.UNPARSEABLE
+    outer = [p for p in pieces[:-1] if isinstance(p, Cut) or (isinstance(p, Broken) and encloses(text, p, last))]
+    if cut and (last.start in copied or text[last.end :].strip(_CLOSERS)):
         return UnknownReason.TRUNCATED
-    if said:
-        return said[-1]
-    return UnknownReason.REFUSED if is_refusal(text) else UnknownReason.UNPARSEABLE
+    if outer:
+        return UnknownReason.TRUNCATED if isinstance(outer[0], Cut) else UnknownReason.UNPARSEABLE
+    return said[last.start]
 
 
 def _choice(value: Value) -> Choice | UnknownReason | None:
     """None where the value does not speak of a preference at all."""
+    if isinstance(value, list) and len(value) == 1:
+        return _choice(value[0])
     if not isinstance(value, Object):
         return None
     labels = [content for key, content in value.pairs if normal(key).replace(" ", "") in _KEYS]
@@ -68,8 +82,3 @@ def _choice(value: Value) -> Choice | UnknownReason | None:
 def _label(content: Value) -> Choice | None:
     text = content.text if isinstance(content, Number) else content
     return _LABELS.get(normal(text)) if isinstance(text, str) else None
-
-
-def _quoted(text: str, quoted: tuple[str, ...]) -> bool:
-    bare = "".join(text.split())
-    return any(bare in "".join(each.split()) for each in quoted)

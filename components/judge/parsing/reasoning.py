@@ -4,8 +4,9 @@ import re
 from typing import Final, NamedTuple
 
 _NAMES: Final = "think|thinking|thought|thoughts|reasoning|reason|reflection|analysis|scratchpad|seed:think"
-_OPEN: Final = rf"<\s*(?:{_NAMES})\s*>|◁think▷|\[THINK\]"
-_CLOSE: Final = rf"<\s*/\s*(?:{_NAMES})\s*>|◁/think▷|\[/THINK\]"
+_OPEN: Final = rf"<(?:{_NAMES})\s*>|◁think▷|\[THINK\]"
+_CLOSE: Final = rf"</\s*(?:{_NAMES})\s*>|◁/think▷|\[/THINK\]"
+# No space behind the first character: so the marks of a quoted text stand in a prompt, and in a quotation of it.
 _MARK: Final = re.compile(rf"(?P<open>{_OPEN})|(?P<close>{_CLOSE})", re.IGNORECASE)
 
 _CHANNEL: Final = re.compile(r"<\|channel\|>\s*(\w+)[^<]*<\|message\|>")

@@ -2,17 +2,17 @@
 
 import dataclasses
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Final
 
 from components.judge.parsing.claims import Claim, claims_in
 from components.judge.parsing.labels import Label, agree
 from components.judge.parsing.reasoning import drop_reasoning
 from components.judge.parsing.refusal import is_refusal
-from components.judge.parsing.scan import Broken, Cut, Whole, scan
+from components.judge.parsing.scan import Broken, Cut, Whole, copies, encloses, scan
 from components.judge.verdict import UnknownReason, VerdictStatus
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Raised when a reply comes to mean something else; part of every protocol's version."""
 
 _REASONS: Final = {
@@ -51,8 +51,8 @@ def read_reply(reply: str, wanted: Sequence[int], *, cut: bool = False, quoted: 
         wanted: numbers of the criteria, from 1, that the judge was asked for; a verdict without a number is taken when
             there is only one.
         cut: the server says that it stopped for length.
-        quoted: the response under judgement. Verdicts that stand in it word for word are the judge's quotation as long
-            as the judge has given others.
+        quoted: the response under judgement, as the judge saw it. Verdicts that stand in it word for word are the
+            judge's quotation as long as the judge has given others; where there are no others, they must agree.
 
     Returns:
         One reading for every number in ``wanted``.
@@ -73,28 +73,31 @@ def read_reply(reply: str, wanted: Sequence[int], *, cut: bool = False, quoted: 
 
 def _find(text: str, single: bool, cut: bool, quoted: str) -> tuple[list[Claim], UnknownReason] | UnknownReason:
     """The claims that count, and the reason for criteria that they leave out; or why none count."""
-    pieces = scan(text)
+    pieces: Sequence[Whole | Cut | Broken] = scan(text)
     said: dict[int, list[Claim]] = {}
     for piece in pieces:
         if isinstance(piece, Whole) and (claims := _claims(piece, single)):
             said[piece.start] = claims
-    own = {p.start for p in pieces if p.start in said and not _is_quoted(text, p, quoted)}
-    pieces = [p for p in pieces if not isinstance(p, Whole) or (p.start in (own or said))]
+    copied = copies(text, pieces, quoted)
+    own = said.keys() - copied
+    if not own and _differ(said):
+        return UnknownReason.CONTRADICTORY
+    pieces = [p for p in pieces if _counts(p, own or said, copied if own else ())]
     if not pieces:
         return UnknownReason.TRUNCATED if cut else UnknownReason.UNPARSEABLE
     last = pieces[-1]
     if isinstance(last, Cut):
-        return _partial(pieces) or UnknownReason.TRUNCATED
+        return _partial(pieces, copied) or UnknownReason.TRUNCATED
     if isinstance(last, Broken):
         return UnknownReason.TRUNCATED if cut else UnknownReason.UNPARSEABLE
-    outer = [p for p in pieces[:-1] if isinstance(p, Cut) or (isinstance(p, Broken) and _encloses(text, p, last))]
+    outer = [p for p in pieces[:-1] if isinstance(p, Cut) or (isinstance(p, Broken) and encloses(text, p, last))]
     tail = not _CLOSERS.fullmatch(text, last.end)
-    if tail and cut:
+    if cut and (tail or last.start in copied):
         return UnknownReason.TRUNCATED
     if outer:
         # The value is whole and what is around it is not: it counts only as the last thing there, with its own names.
         numbered = all(claim.number is not None for claim in said[last.start])
-        if tail or not numbered:
+        if tail or not numbered or last.start in copied:
             return UnknownReason.TRUNCATED if isinstance(outer[0], Cut) else UnknownReason.UNPARSEABLE
     return _run(text, pieces, said), UnknownReason.MISSING
 
@@ -103,24 +106,29 @@ def _claims(piece: Whole, single: bool) -> list[Claim]:
     return [claim for claim in claims_in(piece.value) if single or claim.number is not None]
 
 
-def _is_quoted(text: str, piece: Whole | Cut | Broken, quoted: str) -> bool:
-    if not quoted or not isinstance(piece, Whole):
-        return False
-    return "".join(text[piece.start : piece.end].split()) in "".join(quoted.split())
+def _counts(piece: Whole | Cut | Broken, said: Container[int], copied: Container[int]) -> bool:
+    if isinstance(piece, Whole):
+        return piece.start in said
+    return isinstance(piece, Broken) or not (piece.elements and piece.start in copied)
 
 
-def _partial(pieces: Sequence[Whole | Cut | Broken]) -> tuple[list[Claim], UnknownReason] | None:
+def _differ(said: Mapping[int, list[Claim]]) -> bool:
+    labels: dict[int | None, set[Label]] = {}
+    for claims in said.values():
+        for claim in claims:
+            labels.setdefault(claim.number, set()).add(claim.label)
+    return len(said) > 1 and any(len(each) > 1 for each in labels.values())
+
+
+def _partial(
+    pieces: Sequence[Whole | Cut | Broken], copied: Container[int]
+) -> tuple[list[Claim], UnknownReason] | None:
     """The whole elements of the list that the reply's end cuts, if the last thing begun is an element of it."""
     for piece in reversed(pieces[-2:]):
-        if isinstance(piece, Cut) and piece.elements:
+        if isinstance(piece, Cut) and piece.elements and piece.start not in copied:
             claims = [claim for claim in claims_in(list(piece.elements)) if claim.number is not None]
             return (claims, UnknownReason.TRUNCATED) if claims else None
     return None
-
-
-def _encloses(text: str, outer: Broken, inner: Whole) -> bool:
-    between = text[outer.start : inner.start]
-    return between.count("{") + between.count("[") > between.count("}") + between.count("]")
 
 
 def _run(text: str, pieces: Sequence[Whole | Cut | Broken], said: dict[int, list[Claim]]) -> list[Claim]:

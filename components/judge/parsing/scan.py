@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from components.judge.parsing.values import BrokenError, DeepError, OpenError, Value, read_value
@@ -23,10 +24,11 @@ class Whole:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Cut:
-    """A value that the text's end cuts; ``elements`` are the whole ones of an array."""
+    """A value that the text's end cuts; ``elements`` are the whole ones of an array, the last one up to ``end``."""
 
     start: int
     elements: tuple[Value, ...]
+    end: int
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ def scan(text: str) -> list[Whole | Cut | Broken]:
         except OpenError as error:
             cuts += 1
             if text[start] == "{" or _ARRAY_OF_OBJECTS.match(text, start):
-                found.append(Cut(start, tuple(error.elements)))
+                found.append(Cut(start, tuple(error.elements), error.end))
             place = max(place, error.end if error.elements else place)
         except BrokenError as error:
             if error.meant:
@@ -60,3 +62,16 @@ def scan(text: str) -> list[Whole | Cut | Broken]:
             if isinstance(error, DeepError):
                 place = error.place
     return found
+
+
+def copies(text: str, pieces: Sequence[Whole | Cut | Broken], *quoted: str) -> set[int]:
+    """Starts of the pieces that stand word for word in a quoted text; white space does not matter."""
+    sources = ["".join(each.split()) for each in quoted]
+    words = {p.start: "".join(text[p.start : p.end].split()) for p in pieces if not isinstance(p, Broken)}
+    return {start for start, bare in words.items() if bare and any(bare in source for source in sources)}
+
+
+def encloses(text: str, outer: Broken, inner: Whole) -> bool:
+    """Whether more brackets open than close between the two."""
+    between = text[outer.start : inner.start]
+    return between.count("{") + between.count("[") > between.count("}") + between.count("]")

@@ -7,7 +7,22 @@ from typing import Protocol as Interface
 from components.judge.calls import Ask
 from components.judge.failures import Failure
 from components.judge.parsing import reply as parsing
+from components.judge.protocols import quotation
 from components.judge.verdict import Sample, UnknownReason, VerdictStatus
+
+
+class SampleError(Exception):
+    """A sample that the protocol cannot ask about, whatever the judge.
+
+    Args:
+        what: what is wrong with it.
+        remedy: what the user can do.
+    """
+
+    def __init__(self, what: str, remedy: str) -> None:
+        super().__init__(what)
+        self.what = what
+        self.remedy = remedy
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -55,7 +70,7 @@ class ChatProtocol(Interface):
         """One opinion a criterion, in order. A judge's failure is an unknown opinion, never an exception.
 
         Raises:
-            JudgeError: the sample is nothing that the protocol can ask about, whatever the judge.
+            SampleError: the sample is nothing that the protocol can ask about; nothing was asked.
         """
         ...
 
@@ -81,5 +96,6 @@ def version_of(name: str, number: int, *parts: object) -> str:
         number: raised when its module comes to mean something else.
         parts: digests of its templates, and its settings.
     """
-    content = "\n".join([name, str(number), f"parser {parsing.VERSION}", *(repr(part) for part in parts)])
+    shared = f"parser {parsing.VERSION}, quotation {quotation.VERSION}"
+    content = "\n".join([name, str(number), shared, *(repr(part) for part in parts)])
     return f"{name}/{hashlib.sha256(content.encode()).hexdigest()[:12]}"

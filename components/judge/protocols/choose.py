@@ -31,7 +31,7 @@ def chat_protocol(reward: "RewardSpec", judge: "JudgeSpec") -> ChatProtocol:
     if name == rubric.NAME:
         return rubric.Rubric(load_chat(prompt, rubric.FIELDS), sampling)
     if name == yes_no.NAME:
-        return yes_no.YesNo(load_chat(prompt, yes_no.FIELDS), sampling, reward.min_mass)
+        return yes_no.YesNo(load_chat(prompt, yes_no.FIELDS, asks_again=False), sampling, reward.min_mass)
     if name == verif.NAME:
         return verif.Verif(load_chat(prompt, verif.FIELDS), sampling)
     if name == pairwise.NAME:

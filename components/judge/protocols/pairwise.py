@@ -12,7 +12,7 @@ from components.judge.failures import Failure
 from components.judge.parsing.choice import Choice, read_choice
 from components.judge.protocols.base import Opinion, Sampling, version_of
 from components.judge.protocols.chat_template import ChatTemplate
-from components.judge.protocols.quotation import fence
+from components.judge.protocols.quotation import fence, shown
 from components.judge.protocols.rubric import UNREADABLE
 from components.judge.verdict import Sample, UnknownReason, VerdictStatus
 
@@ -115,8 +115,11 @@ class Pairwise:
         answer = await ask(call)
         if isinstance(answer, Failure):
             return answer, answer.attempts, None
-        chosen = read_choice(answer.text, cut=answer.finish == "length", quoted=(first, second))
+        chosen = read_choice(
+            answer.text, cut=answer.finish == "length", quoted=(shown(question), shown(first), shown(second))
+        )
         if isinstance(chosen, UnknownReason):
+            answer.drop()
             raw = answer.text.encode("utf-8", "replace")
             failure = Failure(chosen, f"the reply came and is {chosen.value}", raw, answer.attempts)
             return failure, answer.attempts, answer.raw_id

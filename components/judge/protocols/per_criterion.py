@@ -16,7 +16,7 @@ from components.judge.parsing.reply import Reading, read_reply
 from components.judge.protocols.base import Opinion, Sampling, version_of
 from components.judge.protocols.chat_template import ChatTemplate
 from components.judge.protocols.quotation import fence, one_line
-from components.judge.protocols.rubric import UNREADABLE, opinion_of
+from components.judge.protocols.rubric import UNREADABLE, after, opinion_of, told, unread
 from components.judge.verdict import Criterion, Sample, VerdictStatus
 
 _VERSION: Final = 1
@@ -30,7 +30,7 @@ class Form:
         name: of the protocol.
         field: the template's field for the criterion's text, beside ``question`` and ``response``.
         show: how that text stands in the prompt.
-        read: from the reply, whether it was cut, and the response, to what it says.
+        read: from the reply, whether it was cut, and what it may quote, to what it says.
         schema: JSON schema of the reply; None where it is no JSON.
     """
 
@@ -46,8 +46,8 @@ class Form:
         return frozenset({"question", "response", self.field})
 
 
-def _json(reply: str, cut: bool, response: str) -> Reading:
-    return read_reply(reply, [1], cut=cut, quoted=response)[1]
+def _json(reply: str, cut: bool, quoted: str) -> Reading:
+    return read_reply(reply, [1], cut=cut, quoted=quoted)[1]
 
 
 def _schema(label: str, values: list[str] | None) -> Mapping[str, Any]:
@@ -98,7 +98,7 @@ class PerCriterion:
         if first.reason not in UNREADABLE:
             return first
         second = await self._once(sample, criterion, ask, again=True)
-        return dataclasses.replace(second, attempts=first.attempts + second.attempts)
+        return after(first, second)
 
     async def _once(self, sample: Sample, criterion: Criterion, ask: Ask, *, again: bool) -> Opinion:
         values = {
@@ -116,5 +116,7 @@ class PerCriterion:
         answer = await ask(call)
         if isinstance(answer, Failure):
             return Opinion.failed(answer)
-        reading = self._form.read(answer.text, answer.finish == "length", sample.response)
+        reading = self._form.read(answer.text, answer.finish == "length", told(sample))
+        if unread(reading.reason):
+            answer.drop()
         return opinion_of(reading, answer, repr(criterion.text[:60]))

@@ -1,21 +1,21 @@
 """The rubric in one call: all criteria at once, and again only those that the reply left open.
 
 What is still open is asked for in batches of half the size and at last one by one, with a reminder of the form and the
-JSON schema where the server can hold a reply to one. Verdicts that came stay. What asking again cannot mend (a refusal,
-a judge that is down, a budget that is used up) is not asked again.
+JSON schema where the server can hold a reply to one. No question is put twice. Verdicts that came stay. What asking
+again cannot mend (a refusal, a judge that is down, a budget that is used up) is not asked again.
 """
 
 import asyncio
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from components.judge.calls import Answer, Ask, Call
 from components.judge.failures import Failure
 from components.judge.parsing.reply import Reading, read_reply
 from components.judge.protocols.base import Opinion, Sampling, version_of
 from components.judge.protocols.chat_template import ChatTemplate
-from components.judge.protocols.quotation import fence, one_line
+from components.judge.protocols.quotation import fence, one_line, shown
 from components.judge.verdict import Sample, UnknownReason, VerdictStatus
 
 NAME: Final = "rubric"
@@ -37,8 +37,6 @@ UNREADABLE: Final = frozenset(
 _SMALLER: Final = frozenset({UnknownReason.TOO_LONG})
 """What a shorter list of criteria may mend."""
 
-Purpose = Literal["ask", "again", "single"]
-
 
 class Rubric:
     """See the module.
@@ -55,30 +53,19 @@ class Rubric:
 
     async def opinions(self, sample: Sample, ask: Ask) -> list[Opinion]:
         """See :class:`components.judge.protocols.base.ChatProtocol`."""
-        numbers = list(range(1, len(sample.criteria) + 1))
-        known = await self._round(sample, ask, [numbers], "ask")
-        for purpose in ("again", "single"):
-            open_ = [number for number in numbers if _may_be_mended(known[number], len(numbers))]
-            if not open_:
-                break
-            if purpose == "again" and len(open_) == 1:
-                continue
-            size = 1 if purpose == "single" else -(-len(open_) // 2)
-            batches = [open_[start : start + size] for start in range(0, len(open_), size)]
-            found = await self._round(sample, ask, batches, purpose)
-            known |= {number: _after(known[number], opinion) for number, opinion in found.items()}
+        numbers = range(1, len(sample.criteria) + 1)
+        known = await self._batch(sample, ask, numbers, again=False)
+        alone: set[int] = set()
+        for halves in (True, False):
+            open_ = [n for n in numbers if n not in alone and _may_be_mended(known[n], len(numbers))]
+            size = -(-len(open_) // 2) if halves else 1
+            batches = [open_[start : start + size] for start in range(0, len(open_), max(1, size))]
+            alone |= {batch[0] for batch in batches if len(batch) == 1}
+            for found in await asyncio.gather(*(self._batch(sample, ask, batch, again=True) for batch in batches)):
+                known |= {number: after(known[number], opinion) for number, opinion in found.items()}
         return [known[number] for number in numbers]
 
-    async def _round(
-        self, sample: Sample, ask: Ask, batches: Sequence[Sequence[int]], purpose: Purpose
-    ) -> dict[int, Opinion]:
-        found: dict[int, Opinion] = {}
-        for part in await asyncio.gather(*(self._batch(sample, ask, batch, purpose) for batch in batches)):
-            found |= part
-        return found
-
-    async def _batch(self, sample: Sample, ask: Ask, batch: Sequence[int], purpose: Purpose) -> dict[int, Opinion]:
-        again = purpose != "ask"
+    async def _batch(self, sample: Sample, ask: Ask, batch: Sequence[int], *, again: bool) -> dict[int, Opinion]:
         values = {
             "question": fence("QUESTION", sample.question),
             "response": fence("RESPONSE", sample.response, sample.question),
@@ -90,13 +77,30 @@ class Rubric:
             max_tokens=self._sampling.max_tokens,
             temperature=self._sampling.temperature,
             schema=_schema(batch) if again else None,
-            purpose=purpose,
+            purpose=("single" if len(batch) == 1 else "again") if again else "ask",
         )
         answer = await ask(call)
         if isinstance(answer, Failure):
             return {number: Opinion.failed(answer) for number in batch}
-        readings = read_reply(answer.text, batch, cut=answer.finish == "length", quoted=sample.response)
+        readings = read_reply(answer.text, batch, cut=answer.finish == "length", quoted=told(sample))
+        if all(unread(reading.reason) for reading in readings.values()):
+            answer.drop()
         return {number: opinion_of(readings[number], answer, f"criterion {number}") for number in batch}
+
+
+def told(sample: Sample) -> str:
+    """What a judge may quote of what it was shown."""
+    return "\0".join(shown(text) for text in (sample.question, sample.response, *(c.text for c in sample.criteria)))
+
+
+def unread(reason: UnknownReason | None) -> bool:
+    """Whether a reply of this outcome said nothing; that a judge cannot tell is something."""
+    return reason is not None and reason is not UnknownReason.UNDECIDED
+
+
+def after(before: Opinion, now: Opinion) -> Opinion:
+    """The later opinion with the calls of both, and the earlier reply's id where no other reply came."""
+    return dataclasses.replace(now, attempts=before.attempts + now.attempts, raw_id=now.raw_id or before.raw_id)
 
 
 def opinion_of(reading: Reading, answer: Answer, what: str) -> Opinion:
@@ -117,11 +121,6 @@ def opinion_of(reading: Reading, answer: Answer, what: str) -> Opinion:
 
 def _may_be_mended(opinion: Opinion, asked: int) -> bool:
     return opinion.reason in UNREADABLE or (asked > 1 and opinion.reason in _SMALLER)
-
-
-def _after(before: Opinion, now: Opinion) -> Opinion:
-    """The later opinion with the calls of both."""
-    return dataclasses.replace(now, attempts=before.attempts + now.attempts)
 
 
 def _schema(batch: Sequence[int]) -> Mapping[str, Any]:

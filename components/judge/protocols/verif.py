@@ -3,17 +3,15 @@
 Every criterion of the sample gets that one verdict, so that its reward is 1 or 0 whatever the points.
 """
 
-import dataclasses
 from typing import Final
 
-from components.core.errors import JudgeError
 from components.judge.calls import Ask, Call
 from components.judge.failures import Failure
 from components.judge.parsing.brackets import read_brackets
-from components.judge.protocols.base import Opinion, Sampling, version_of
+from components.judge.protocols.base import Opinion, SampleError, Sampling, version_of
 from components.judge.protocols.chat_template import ChatTemplate
 from components.judge.protocols.quotation import fence, one_line
-from components.judge.protocols.rubric import UNREADABLE, opinion_of
+from components.judge.protocols.rubric import UNREADABLE, after, opinion_of, told, unread
 from components.judge.verdict import Sample
 
 NAME: Final = "verif"
@@ -38,19 +36,18 @@ class Verif:
         """See :class:`components.judge.protocols.base.ChatProtocol`.
 
         Raises:
-            JudgeError: a criterion has negative points; "all are kept" has no meaning for a penalty.
+            SampleError: a criterion has negative points; "all are kept" has no meaning for a penalty.
         """
         for criterion in sample.criteria:
             if criterion.points < 0:
-                raise JudgeError(
+                raise SampleError(
                     f"{NAME} asks whether all constraints are kept, and {criterion.text!r} is a penalty",
-                    where=f"row {sample.row_id}",
-                    remedy="write it as a constraint with positive points, or set reward.protocol: rubric",
+                    "write it as a constraint with positive points, or set reward.protocol: rubric",
                 )
         opinion = await self._once(sample, ask, again=False)
         if opinion.reason in UNREADABLE:
             second = await self._once(sample, ask, again=True)
-            opinion = dataclasses.replace(second, attempts=opinion.attempts + second.attempts)
+            opinion = after(opinion, second)
         return [opinion] * len(sample.criteria)
 
     async def _once(self, sample: Sample, ask: Ask, *, again: bool) -> Opinion:
@@ -70,5 +67,7 @@ class Verif:
         answer = await ask(call)
         if isinstance(answer, Failure):
             return Opinion.failed(answer)
-        reading = read_brackets(answer.text, answer.finish == "length", sample.response)
+        reading = read_brackets(answer.text, answer.finish == "length", told(sample))
+        if unread(reading.reason):
+            answer.drop()
         return opinion_of(reading, answer, "all constraints")

@@ -5,8 +5,8 @@ less than ``min_mass``, the judge wanted to say something else, and the verdict 
 """
 
 import asyncio
-import hashlib
 import math
+from collections.abc import Sequence
 from typing import Final
 
 from components.judge.calls import Answer, Ask, Call
@@ -65,14 +65,20 @@ class YesNo:
 
     def _read(self, answer: Answer, criterion: Criterion) -> Opinion:
         if not answer.tokens:
-            return _unknown(answer, UnknownReason.UNPARSEABLE, "the reply has no log-probabilities")
+            return _unreadable(answer, "the reply has no log-probabilities; does the server give them in a chat?")
         first = answer.tokens[0]
-        # The token itself may be among the alternatives, or stand apart from them.
-        chances = {first.text: first.log_prob, **dict(first.top)}
+        if not first.top:
+            return _unreadable(
+                answer, "the reply's token has no alternatives, so that nothing is known of the other word"
+            )
+        chances = list(first.top)
+        if first.text not in dict(chances):
+            # Usually the token itself is among them.
+            chances.append((first.text, first.log_prob))
         yes, no = mass_of("yes", chances), mass_of("no", chances)
         mass = yes + no
         if mass > 1 + _ROUNDING:
-            return _unknown(answer, UnknownReason.UNPARSEABLE, f"yes and no have {mass:.3f} together, more than 1")
+            return _unreadable(answer, f"yes and no have {mass:.3f} together, more than 1")
         mass = min(1.0, mass)
         if mass < self._min_mass:
             detail = (
@@ -84,9 +90,19 @@ class YesNo:
         return Opinion(status, None, probability, mass, attempts=answer.attempts, raw_id=answer.raw_id)
 
 
-def mass_of(word: str, chances: dict[str, float]) -> float:
-    """Probability of all spellings of a word; ``chances``: natural log-probability by token."""
-    return math.fsum(math.exp(chance) for token, chance in chances.items() if token.strip(_MARKS).lower() == word)
+def mass_of(word: str, chances: Sequence[tuple[str, float]]) -> float:
+    """Probability of all spellings of a word.
+
+    Args:
+        word: in lower case.
+        chances: tokens with their natural log-probabilities; two tokens may have the same text.
+    """
+    return math.fsum(math.exp(chance) for token, chance in chances if token.strip(_MARKS).lower() == word)
+
+
+def _unreadable(answer: Answer, detail: str) -> Opinion:
+    answer.drop()
+    return _unknown(answer, UnknownReason.UNPARSEABLE, detail)
 
 
 def _unknown(answer: Answer, reason: UnknownReason, detail: str, mass: float | None = None) -> Opinion:
@@ -97,6 +113,6 @@ def _unknown(answer: Answer, reason: UnknownReason, detail: str, mass: float | N
         reason,
         mass=mass,
         attempts=answer.attempts,
-        raw_id=answer.raw_id or hashlib.sha256(raw).hexdigest(),
+        raw_id=answer.raw_id,
         trouble=trouble,
     )

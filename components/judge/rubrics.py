@@ -1,0 +1,39 @@
+"""Rubrics that define no reward are refused before anything is asked about them."""
+
+from components.core.errors import JudgeError
+from components.judge.verdict import Sample
+
+
+def check_rubric(sample: Sample, judge: str) -> None:
+    """Refuse a rubric that is empty, has a criterion twice, or has no positive points.
+
+    Args:
+        sample: with the whole rubric.
+        judge: its name, for the error.
+
+    Raises:
+        JudgeError: names the judge, the row and the remedy.
+    """
+    where = f"judge {judge}, row {sample.row_id}"
+    if not sample.criteria:
+        raise JudgeError(
+            "the rubric is empty",
+            where=where,
+            remedy="give at least one criterion with points above 0",
+        )
+    seen: set[str] = set()
+    for number, criterion in enumerate(sample.criteria, start=1):
+        text = " ".join(criterion.text.split())
+        if text in seen:
+            raise JudgeError(
+                f"the rubric has a criterion twice: number {number}, {criterion.text!r}",
+                where=where,
+                remedy="keep it once, with the sum of the points",
+            )
+        seen.add(text)
+    if all(criterion.points < 0 for criterion in sample.criteria):
+        raise JudgeError(
+            "the rubric has no positive points, so no reward is defined",
+            where=where,
+            remedy="give at least one criterion with points above 0",
+        )
