@@ -11,6 +11,7 @@ from components.core.errors import StepError
 from components.core.manifest import Scalar
 from components.core.step import Step, StepContext
 from components.judge.memory import Entry, Ledger
+from components.judge.memory.shipping import shipped
 from components.judge.panel.build import build_deciding_judge
 from components.judge.panel.tally import Tally
 from components.judge.verdict import Sample, Verdict
@@ -28,15 +29,17 @@ def depends(experiment: "Experiment") -> object:
 
 
 def run(context: StepContext) -> Mapping[str, Scalar]:
-    """Write scores.parquet, rollout_scores.parquet and verdicts.parquet."""
+    """Write scores.parquet, rollout_scores.parquet, verdicts.parquet and calls.parquet."""
     data = context.inputs["data"]
     heldout = heldout_responses(
         context.inputs["generations"] / "generations.parquet", read_prompts(data / "heldout.parquet")
     )
     rollouts = training_responses(context.inputs["training"] / "rollouts.parquet", read_prompts(data / "train.parquet"))
-    with Ledger(context.work / "ledger.sqlite") as ledger:
+    path = context.work / "ledger.sqlite"
+    with shipped(path, context), Ledger(path) as ledger:
         rewards = judge_heldout(context, heldout, ledger)
         written = ledger.rows()
+        calls = ledger.export_calls(context.out / "calls.parquet")
     rows = [
         response.scored(rewards[response.sample.sample_id].status, rewards[response.sample.sample_id].value)
         for response in heldout
@@ -54,7 +57,7 @@ def run(context: StepContext) -> Mapping[str, Scalar]:
     write_table(context.out / "rollout_scores.parquet", rollout_rows, SCORES)
     write_table(context.out / "verdicts.parquet", verdicts, VERDICTS)
     agreement = _agreement(context.experiment, written)
-    return {"verdicts": len(verdicts), **_summary(rows), **_summary(rollout_rows), **agreement}
+    return {"verdicts": len(verdicts), "calls": calls, **_summary(rows), **_summary(rollout_rows), **agreement}
 
 
 def _judges(experiment: "Experiment") -> list[str]:

@@ -16,9 +16,13 @@ from components.engine.environment import training_environment
 from components.engine.overrides import TrainingPaths, render_command, verl_overrides
 from components.engine.process import StalledError, TrainerProcess, read_metrics
 from components.judge.memory import Ledger
+from components.judge.memory.shipping import shipped
 from components.models.materialize import cache_folder, materialize
 from components.reward.rollout_log import RolloutLog
 from components.reward.verl_manager_settings import ManagerSettings
+
+LEDGER = "ledger.sqlite"
+"""In the work folder; the reward manager writes it."""
 
 _STARTS = 3
 """Starts of the trainer within one run of the step before a hang counts as a failure."""
@@ -26,7 +30,7 @@ _STARTS = 3
 
 def run(ctx: StepContext) -> dict[str, Any]:
     """Train until the last step, however often it has to start; see DESIGN for the published files."""
-    experiment, training = ctx.experiment, ctx.experiment.training
+    experiment = ctx.experiment
     data = ctx.inputs["data"] / "train.parquet"
     rows = read_table(data, PROMPTS).num_rows
     ctx.progress.phase(f"{rows} prompts; preparing the policy")
@@ -35,7 +39,13 @@ def run(ctx: StepContext) -> dict[str, Any]:
         data=data,
         checkpoints=ctx.work / "checkpoints",
     )
-    deadline = time.time() + training.deadline_minutes * 60
+    with shipped(ctx.work / LEDGER, ctx):
+        _train_to_the_end(ctx, paths)
+        return _publish(ctx, paths)
+
+
+def _train_to_the_end(ctx: StepContext, paths: TrainingPaths) -> None:
+    deadline = time.time() + ctx.experiment.training.deadline_minutes * 60
     for start in range(1, _STARTS + 1):
         try:
             _train(ctx, paths, deadline)
@@ -46,7 +56,6 @@ def run(ctx: StepContext) -> dict[str, Any]:
                 raise StepError(
                     f"the trainer hung {_STARTS} times", where=str(ctx.work / "trainer.log"), remedy="see the log"
                 ) from error
-    return _publish(ctx, paths)
 
 
 def _train(ctx: StepContext, paths: TrainingPaths, deadline: float) -> None:
@@ -111,9 +120,9 @@ def _publish(ctx: StepContext, paths: TrainingPaths) -> dict[str, Any]:
     if not rollouts:
         raise StepError("training left no rollouts", where=str(ctx.work / "rollouts.sqlite"))
     write_table(ctx.out / "rollouts.parquet", rollouts, ROLLOUTS)
-    ledger = Ledger(ctx.work / "ledger.sqlite")
-    verdicts = ledger.export_parquet(ctx.out / "verdicts.parquet")
-    ledger.close()
+    with Ledger(ctx.work / LEDGER) as ledger:
+        verdicts = ledger.export_parquet(ctx.out / "verdicts.parquet")
+        calls = ledger.export_calls(ctx.out / "calls.parquet")
     metrics = list(_metrics(ctx.work, attempts))
     write_table(ctx.out / "metrics.parquet", metrics, METRICS)
     if (ctx.work / "tensorboard").is_dir():
@@ -125,6 +134,7 @@ def _publish(ctx: StepContext, paths: TrainingPaths) -> dict[str, Any]:
         "rollouts": len(rollouts),
         "abstained": len(rollouts) - len(scored),
         "verdicts": verdicts,
+        "calls": calls,
         "starts": len(attempts),
     }
 

@@ -1,3 +1,4 @@
+import dataclasses
 import json
 import math
 from collections import Counter
@@ -6,12 +7,14 @@ from pathlib import Path
 import pytest
 from scripted_judge import MODEL, ScriptedJudge, tokens_of
 
-from components.core.contracts import GENERATIONS, PROMPTS, ROLLOUTS, SCORES, VERDICTS, read_table, write_table
+from components.core.contracts import CALLS, GENERATIONS, PROMPTS, ROLLOUTS, SCORES, VERDICTS, read_table, write_table
 from components.core.errors import ContractError, JudgeError, StepError
 from components.core.progress import Progress
 from components.core.spec import Experiment, load_experiment
 from components.core.step import StepContext
+from components.core.store import Store
 from components.data.step import STEP as PREPARE
+from components.judge.memory.segments import join
 from components.score.step import STEP
 
 HELDOUT = 10
@@ -316,3 +319,25 @@ def test_a_panels_members_stay_on_record_and_their_agreement_is_told(case):
     met = sum(status == "met" for pair in statuses for status in pair)
     expected = 1 - 39 * 2 * returned["panel_split"] / (2 * met * (40 - met))
     assert returned["panel_alpha"] == pytest.approx(expected)
+
+
+def test_calls_and_verdicts_reach_the_store_also_when_the_step_fails(case):
+    store = Store.open((case.folder / "store").as_uri())
+
+    def run(url, name):
+        context = case._context(experiment(url), name, **case.inputs)
+        return STEP.run(dataclasses.replace(context, store=store, place="tiny/score/id")), context.out
+
+    broken = ScriptedJudge(lambda call: 200 if call <= 6 else 500)
+    with broken.serve() as url, pytest.raises(StepError, match="not usable"):
+        run(url, "broken")
+    reasons = Counter(row[0] for row in join(store, "tiny").execute("SELECT reason FROM calls"))
+    assert reasons[None] == 6
+    assert reasons["judge_down"] == broken.calls - 6 > 0
+    with ScriptedJudge().serve() as url:
+        returned, out = run(url, "whole")
+    calls = read_table(out / "calls.parquet", CALLS).to_pylist()
+    assert sum(row["attempts"] for row in calls) == broken.calls + 14 == returned["calls"]
+    joined = join(store)
+    assert joined.execute("SELECT COUNT(*) FROM calls").fetchone() == (len(calls),)
+    assert {row["sample_id"] for row in calls} == {row[0] for row in joined.execute("SELECT sample_id FROM verdicts")}

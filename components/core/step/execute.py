@@ -79,6 +79,7 @@ class _Execution:
     code: str = ""
     packages: dict[str, str] = field(default_factory=dict)
     depends: object = None
+    results: Results | None = None
 
     def run(self, store: Store | None, uris: Mapping[str, str]) -> Published:
         step = self.step
@@ -90,7 +91,7 @@ class _Execution:
         self.identity = identity(step.name, self.depends, hashes, self.code, self.packages)
         if not step.durable or store is None:
             return self._act(sources)
-        results = Results(store, self.experiment.name, step.name, self.identity)
+        results = self.results = Results(store, self.experiment.name, step.name, self.identity)
         found = results.find(self.progress)
         if found is None:
             with exclusive(self._beside("lock"), self.progress, lock_wait()):
@@ -137,7 +138,16 @@ class _Execution:
         self._place.mkdir(parents=True, exist_ok=True)
         manifests = {name: source.manifest for name, source in sources.items()}
         context = StepContext(
-            self.experiment, inputs, manifests, out, self._place, self.identity, self.progress.begin(None), self.state
+            self.experiment,
+            inputs,
+            manifests,
+            out,
+            self._place,
+            self.identity,
+            self.progress.begin(None),
+            self.state,
+            store=self.results.store if self.results else None,
+            place=self.results.prefix if self.results else "",
         )
         began = time.monotonic()
         metadata = dict(self.step.run(context))

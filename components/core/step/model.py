@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from components.core.manifest import Manifest, Scalar
 from components.core.progress import Progress
+from components.core.store import Store
 
 if TYPE_CHECKING:
     from components.core.spec import Experiment
@@ -29,6 +30,12 @@ class StepContext:
     progress: Progress
     state: Path
     """The folder of everything local and temporary (GAVEL_STATE)."""
+    store: Store | None = None
+    """Where the result will be published, for what is to be kept even if the step fails; None for a step that is not
+    durable."""
+    place: str = ""
+    """Key of this identity's folder in ``store``. What a step puts there itself lies in a folder of its own, beside the
+    published content, and is no part of the result."""
 
 
 @dataclass(frozen=True)

@@ -328,3 +328,30 @@ def test_a_step_that_acts_on_the_world_needs_no_store(experiment: Experiment, st
     step = made(act, durable=False)
     published = execute(step, experiment.to_json(), "s3://nowhere/at-all", {})
     assert published.metadata["ended"] is True
+
+
+def test_a_step_can_keep_things_beside_its_result(experiment: Experiment, state: Path, store_url: str) -> None:
+    def run(ctx: StepContext) -> dict[str, Any]:
+        assert ctx.store is not None
+        assert ctx.place == f"{experiment.name}/made/{ctx.identity}"
+        ctx.store.write_bytes(f"{ctx.place}/evidence/{len(ctx.store.list(ctx.place))}", b"seen")
+        (ctx.out / "a").write_text("a")
+        if len(ctx.store.list(ctx.place)) < 2:
+            raise StepError("once more")
+        return {}
+
+    with pytest.raises(StepError, match="once more"):
+        execute(made(run), experiment.to_json(), store_url, {})
+    published = execute(made(run), experiment.to_json(), store_url, {})
+    assert [entry.path for entry in Manifest.read(local(published.uri)).files] == ["a"]
+    beside = sorted(path.name for path in local(published.uri).parent.iterdir())
+    assert beside == sorted([published.sha256[:12], "evidence", "result.json"])
+    assert execute(made(run), experiment.to_json(), store_url, {}).reused
+
+
+def test_a_step_that_publishes_nothing_has_no_store(experiment: Experiment, state: Path, store_url: str) -> None:
+    def run(ctx: StepContext) -> dict[str, Any]:
+        return {"store": ctx.store is not None, "place": ctx.place}
+
+    found = execute(made(run, durable=False), experiment.to_json(), store_url, {})
+    assert found.metadata == {"store": False, "place": ""}

@@ -1,0 +1,43 @@
+"""A step's ledger reaches the store whatever becomes of the step."""
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from components.core.errors import GavelError
+from components.core.step import StepContext
+from components.core.store.keys import join
+from components.judge.memory.ledger import Ledger
+from components.judge.memory.segments import ship
+
+FOLDER = "ledger"
+"""Folder of the segments inside the step's folder in the store."""
+
+
+@contextlib.contextmanager
+def shipped(path: Path, context: StepContext) -> Iterator[None]:
+    """Ship the ledger at ``path`` when the block ends, well or not; its rows lie below ``<step's folder>/ledger``.
+
+    A step that is killed ships nothing; when it runs again, what it had recorded is in its work folder and is shipped
+    with the rest. A failure of the step goes before one of shipping, which is then only told.
+
+    Raises:
+        JudgeError: the ledger cannot be read.
+        StorageError: the store does not take it.
+    """
+    try:
+        yield
+    except BaseException:
+        try:
+            _ship(path, context)
+        except GavelError as error:
+            context.progress.phase(f"the ledger stays at {path} and is not in the store: {error.what}")
+        raise
+    _ship(path, context)
+
+
+def _ship(path: Path, context: StepContext) -> None:
+    if context.store is None or not path.exists():
+        return
+    with Ledger(path, make=False) as ledger:
+        ship(ledger, context.store, join(context.place, FOLDER))
