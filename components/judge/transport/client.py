@@ -204,6 +204,8 @@ class Transport:
 
     def _waited_in_vain(self) -> Trouble:
         stats = self.stats()
+        if self._gate.closed:
+            return Trouble(UnknownReason.JUDGE_DOWN, f"{self.endpoint}: closed by us", Signal.NOTHING, again=False)
         if "closed" in stats.breakers:
             detail = (
                 f"{self.endpoint}: the deadline came while the call waited for its turn ({stats.in_flight} under way)"

@@ -90,6 +90,7 @@ class Gate:
         self.endpoints = [Endpoint(index, url, Breaker(dice)) for index, url in enumerate(endpoints)]
         self.keys = keys
         self.patience = patience
+        self.closed = False
         self._limiter = limiter
         self._lease = lease
         self._pause = pause
@@ -112,6 +113,8 @@ class Gate:
             deadline: time at which to give up; None see above.
             again: whether the call is a repetition, which goes before the others.
         """
+        if self.closed:
+            return None
         now = self._clock()
         if not self._again and (again or not self._fresh):
             slot, wait = self._admit(tokens, avoid, now)
@@ -128,6 +131,7 @@ class Gate:
             return await waiter.future
         except asyncio.CancelledError:
             if waiter.future.done() and not waiter.future.cancelled() and (slot := waiter.future.result()) is not None:
+                slot.key.give_back(1.0, slot.tokens, self._clock())
                 self.leave(slot, Signal.NOTHING, None)
             else:
                 self._pump()
@@ -141,7 +145,7 @@ class Gate:
         slot.endpoint.in_flight -= 1
         self._seen[signal] += 1
         self._learn(slot, signal, asked, now)
-        if self._again or self._fresh:
+        if (self._again or self._fresh) and not self.closed:
             self._pump()
 
     def take_out(self, indices: Iterable[int]) -> None:
@@ -158,7 +162,8 @@ class Gate:
         return max(keys, min(endpoint.rests_until for endpoint in self.endpoints) - now)
 
     def close(self) -> None:
-        """Send away who waits and give the leased permits back."""
+        """Send away who waits, let nobody in any more, and give the leased permits back."""
+        self.closed = True
         for queue in (self._again, self._fresh):
             while queue:
                 waiter = queue.popleft()

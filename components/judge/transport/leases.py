@@ -5,8 +5,8 @@ one wants more, and writes down what it holds every two seconds. What is not ren
 process was killed, is free again. Rates are drawn in blocks of a quarter of a second. Times are of the host's
 monotonic clock, which its processes share.
 
-A file that cannot be read or written shares nothing: each process then keeps to the limits as if it were alone, and
-says so once.
+A file that cannot be read or written, or stays locked for ten seconds, shares nothing: each process then keeps to the
+limits as if it were alone, and says so once.
 """
 
 import hashlib
@@ -58,18 +58,27 @@ class LeaseFile:
             sqlite3.Error, OSError: the file is locked or unusable.
         """
         if self._db is None:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(self.path, timeout=_BUSY, isolation_level=None)
-            self._db.execute("PRAGMA journal_mode=WAL")
-            self._db.execute("PRAGMA synchronous=OFF")
-            self._db.executescript(_SCHEMA)
-        self._db.execute("BEGIN IMMEDIATE")
+            self._db = self._open()
+        db = self._db
+        db.execute("BEGIN IMMEDIATE")
         try:
-            yield self._db
+            yield db
+            db.execute("COMMIT")
+        finally:
+            if db.in_transaction:
+                db.execute("ROLLBACK")
+
+    def _open(self) -> sqlite3.Connection:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        db = sqlite3.connect(self.path, timeout=_BUSY, isolation_level=None)
+        try:
+            db.execute("PRAGMA journal_mode=WAL")
+            db.execute("PRAGMA synchronous=OFF")
+            db.executescript(_SCHEMA)
         except BaseException:
-            self._db.execute("ROLLBACK")
+            db.close()
             raise
-        self._db.execute("COMMIT")
+        return db
 
     def failed(self, error: Exception) -> None:
         """Say once that nothing is shared."""
@@ -104,6 +113,7 @@ class Lease:
         self._total = total
         self._block = max(1, total // 8)
         self._id = uuid.uuid4().hex
+        self._written: float | None = None
 
     def beat(self, now: float, in_flight: int, need: int) -> None:
         """Claim, give back and renew.
@@ -114,6 +124,8 @@ class Lease:
             need: calls that would be under way if there were no other process.
         """
         want = min(self._total, -(-need // self._block) * self._block)
+        if self._written is None:
+            self._written = now
         try:
             with self._file.change() as db:
                 db.execute("DELETE FROM holders WHERE expires <= ? OR expires > ?", (now, now + 2 * _EXPIRES))
@@ -125,7 +137,12 @@ class Lease:
                     db.execute("INSERT OR REPLACE INTO holders VALUES (?, ?, ?, ?)", row)
                 else:
                     db.execute("DELETE FROM holders WHERE id = ?", (self._id,))
+            self._written = now
         except (sqlite3.Error, OSError) as error:
+            if is_locked(error) and now < self._written + _EXPIRES:
+                # What was written last still holds.
+                self.eager = self.due = now + _EAGER
+                return
             self._file.failed(error)
             self.allowed = held = self._total
         self.eager = now + _EAGER
@@ -169,6 +186,7 @@ class SharedBucket:
         self._stock = 0.0
         self._next = float("-inf")
         self._alone = False
+        self._locked: float | None = None
 
     def wait(self, cost: float, now: float) -> float:
         """Seconds until ``cost`` can be taken; 0 if it can be now."""
@@ -200,11 +218,21 @@ class SharedBucket:
                 drawn = max(0.0, drawn)
                 db.execute("INSERT OR REPLACE INTO rates VALUES (?, ?, ?)", (self._name, level - drawn, now))
         except (sqlite3.Error, OSError) as error:
+            self._locked = now if self._locked is None else self._locked
+            if is_locked(error) and now < self._locked + _EXPIRES:
+                self._next = now + _BLOCK_SECONDS
+                return
             self._file.failed(error)
             self._alone = True
             return
+        self._locked = None
         self._stock += drawn
         self._next = now + (0.02 if self._stock < cost else 0.0)
+
+
+def is_locked(error: Exception) -> bool:
+    """Whether another process merely holds the file for a moment."""
+    return isinstance(error, sqlite3.OperationalError) and "locked" in str(error)
 
 
 def shared_rates(file: LeaseFile, clock: Callable[[], float]) -> Callable[[str, float], SharedBucket]:

@@ -20,6 +20,16 @@ _KEY_HINT = "is the right key in the variable that api_key_env names?"
 _NO_MEANS = (b"insufficient_quota", b"Arrearage")
 """Codes of OpenAI (status 429) and DashScope (status 400) for an account that has to be paid first."""
 
+_TOO_LONG = (
+    b"context_length_exceeded",
+    b"context length",
+    b"max_model_len",
+    b"maximum model length",
+    b"context size",
+    b"range of input length",
+)
+"""What OpenAI, vLLM, llama.cpp and DashScope write about a prompt that does not fit."""
+
 
 def read_reply(
     url: str, status: int, headers: Mapping[str, str], body: bytes, classify: Classify | None
@@ -50,6 +60,9 @@ def read_reply(
     detail = f"{url}: status {status}: {message(body)}"
     if classify is not None and (reason := classify(status, body)) is not None:
         return Trouble(reason, detail, Signal.ALIVE, again=False, body=body)
+    if 300 <= status <= 399:
+        detail = f"{detail} (redirected{_target(headers)}; calls are not sent on: put the right URL into endpoint)"
+        return Trouble(UnknownReason.REJECTED, detail, Signal.ALIVE, again=False, body=body)
     if not 400 <= status <= 599:
         what = "200 with an error object" if status == 0 else str(status)
         detail = f"{url}: status {what}: {message(body)}"
@@ -77,6 +90,12 @@ def _read_error(status: int, headers: Mapping[str, str], body: bytes, detail: st
     return Trouble(UnknownReason.REJECTED, detail, signal, again=False, body=body)
 
 
+def _target(headers: Mapping[str, str]) -> str:
+    """Where a redirection points, for people; what it may carry behind a question mark is left out."""
+    where = headers.get("Location", "").split("?")[0][:200]
+    return f" to {where}" if where else ""
+
+
 def _asked_wait(headers: Mapping[str, str]) -> float | None:
     """Seconds that the server asked for. ``retry-after-ms`` is OpenAI's finer form of Retry-After."""
     milliseconds = headers.get("retry-after-ms")
@@ -97,7 +116,7 @@ def _error_status(data: Mapping[str, Any]) -> int | None:
 
 def _is_too_long(status: int, body: bytes) -> bool:
     text = body.lower()
-    return status == 413 or b"context_length_exceeded" in text or b"context length" in text or b"max_model_len" in text
+    return status == 413 or any(words in text for words in _TOO_LONG)
 
 
 def message(body: bytes) -> str:

@@ -1,19 +1,29 @@
 """One HTTP call over a session that all calls share."""
 
+import dataclasses
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import aiohttp
+import orjson
 import yarl
 from multidict import CIMultiDict
 
 from components.judge.failures import ReplyTrouble
+from components.judge.transport.breakage import what_broke
 from components.judge.transport.reading import Classify, read_reply
 from components.judge.transport.reply import Good, Signal, Trouble
 from components.judge.verdict import UnknownReason
 
 ReadStream = Callable[[AsyncIterator[bytes]], Awaitable[dict[str, Any]]]
 """Reads a streamed reply of status 200 to its end and gives what it says; raises ReplyTrouble."""
+
+
+_MOST: Final = 32 << 20
+_KEPT: Final = 64 << 10
+"""Bytes kept of a stream that fails, to be looked at."""
+_CONNECT: Final = 10.0
+"""Seconds in which a server that is up takes a connection."""
 
 
 class Wire(Protocol):
@@ -40,13 +50,23 @@ class HttpWire:
         endpoints: base URLs.
         keys: bearer tokens; None for none.
         classify: a provider's own meaning of replies.
+        most: bytes of one reply, decompressed; a server that sends more is broken.
     """
 
-    def __init__(self, endpoints: Sequence[str], keys: Sequence[str | None], classify: Classify | None) -> None:
+    def __init__(
+        self,
+        endpoints: Sequence[str],
+        keys: Sequence[str | None],
+        classify: Classify | None,
+        *,
+        most: int = _MOST,
+    ) -> None:
         self._endpoints = endpoints
         common = {"Content-Type": "application/json"}
+        self._secrets = keys
         self._headers = [CIMultiDict({**common, "Authorization": f"Bearer {key}"} if key else common) for key in keys]
         self._classify = classify
+        self._most = most
         self._session: aiohttp.ClientSession | None = None
         self._urls: dict[tuple[int, str], yarl.URL] = {}
         self._timeouts: dict[float, aiohttp.ClientTimeout] = {}
@@ -68,33 +88,33 @@ class HttpWire:
                 cookie_jar=aiohttp.DummyCookieJar(),
                 skip_auto_headers=("User-Agent",),
             )
-        url = self._endpoints[endpoint] + path
-        streaming = False
+        text = self._endpoints[endpoint] + path
+        url = self._url(endpoint, path, text)
+        if url is None:
+            return Trouble(UnknownReason.REJECTED, f"{text}: not a URL", Signal.ALIVE, again=False)
+        began = streaming = False
         try:
             async with self._session.request(
                 method,
-                self._url(endpoint, path, url),
+                url,
                 data=payload,
                 headers=self._headers[key],
                 timeout=self._timeout(limit),
                 allow_redirects=False,
             ) as response:
+                began = True
                 # A server may answer a wish for a stream with a plain object.
                 streaming = read is not None and response.status == 200 and response.content_type != "application/json"
                 if read is not None and streaming:
-                    return await _read_stream(url, response, read)
-                body = await response.read()
-                return read_reply(url, response.status, response.headers, body, self._classify)
-        except TimeoutError:
-            return Trouble(UnknownReason.TIMEOUT, f"{url}: no reply in {limit:.1f} s", Signal.SLOW, again=True)
-        except aiohttp.ClientConnectorError as error:
-            return Trouble(UnknownReason.JUDGE_DOWN, f"{url}: {error}", Signal.UNREACHED, again=True, counts=False)
-        except (aiohttp.InvalidURL, ValueError) as error:
-            return Trouble(UnknownReason.REJECTED, f"{url}: not a URL: {error}", Signal.ALIVE, again=False)
-        except (aiohttp.ClientError, OSError) as error:
-            detail = f"{url}: the reply broke off: {type(error).__name__} {error}"
-            reason = UnknownReason.STREAM_CUT if streaming else UnknownReason.JUDGE_DOWN
-            return Trouble(reason, detail, Signal.BROKEN, again=True)
+                    got = await _read_stream(text, response, read, self._most)
+                else:
+                    body = await _read_body(response, self._most)
+                    if body is None:
+                        return _too_large(text, self._most)
+                    got = read_reply(text, response.status, response.headers, body, self._classify)
+                return got if isinstance(got, Good) else _without(self._secrets[key], got)
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            return what_broke(error, text, limit, began=began, streaming=streaming, alone=len(self._endpoints) == 1)
 
     async def close(self) -> None:
         """Close the session; calling it twice is harmless."""
@@ -102,33 +122,70 @@ class HttpWire:
             await self._session.close()
             self._session = None
 
-    def _url(self, endpoint: int, path: str, text: str) -> yarl.URL:
-        """Parsed once."""
+    def _url(self, endpoint: int, path: str, text: str) -> yarl.URL | None:
+        """Parsed once; None if it is none."""
         url = self._urls.get((endpoint, path))
         if url is None:
-            url = self._urls[endpoint, path] = yarl.URL(text)
+            try:
+                url = self._urls[endpoint, path] = yarl.URL(text)
+            except ValueError:
+                return None
         return url
 
     def _timeout(self, limit: float) -> aiohttp.ClientTimeout:
         found = self._timeouts.get(limit)
         if found is None:
-            found = aiohttp.ClientTimeout(total=limit)
+            found = aiohttp.ClientTimeout(total=limit, sock_connect=_CONNECT if limit > _CONNECT else None)
             if len(self._timeouts) < 8:
                 self._timeouts[limit] = found
         return found
 
 
-async def _read_stream(url: str, response: aiohttp.ClientResponse, read: ReadStream) -> Good | Trouble:
-    chunks: list[bytes] = []
+async def _read_body(response: aiohttp.ClientResponse, most: int) -> bytes | None:
+    """The whole body; None if it is larger than ``most`` bytes."""
+    length = response.content_length
+    # A compressed body can be of any size whatever its length is.
+    if length is not None and length <= most and "Content-Encoding" not in response.headers:
+        return await response.read()
+    body = bytearray()
+    async for piece in response.content.iter_any():
+        body += piece
+        if len(body) > most:
+            return None
+    return bytes(body)
+
+
+async def _read_stream(url: str, response: aiohttp.ClientResponse, read: ReadStream, most: int) -> Good | Trouble:
+    start = bytearray()
 
     async def pieces() -> AsyncIterator[bytes]:
+        size = 0
         async for piece in response.content.iter_any():
-            chunks.append(piece)
+            size += len(piece)
+            if size > most:
+                raise ReplyTrouble(UnknownReason.STREAM_ERROR, f"more than {most} bytes in one reply", again=False)
+            if len(start) < _KEPT:
+                start.extend(piece[: _KEPT - len(start)])
             yield piece
 
     try:
         data = await read(pieces())
     except ReplyTrouble as trouble:
-        detail = f"{url}: {trouble.detail}"
-        return Trouble(trouble.reason, detail, Signal.ALIVE, again=trouble.again, body=trouble.body or b"".join(chunks))
-    return Good(data, b"".join(chunks))
+        signal = Signal.BROKEN if trouble.reason is UnknownReason.STREAM_CUT else Signal.ALIVE
+        body = trouble.body or bytes(start)
+        return Trouble(trouble.reason, f"{url}: {trouble.detail}", signal, again=trouble.again, body=body)
+    return Good(data, orjson.dumps(data))
+
+
+def _too_large(url: str, most: int) -> Trouble:
+    detail = f"{url}: more than {most} bytes in one reply; is it a chat server?"
+    return Trouble(UnknownReason.UNPARSEABLE, detail, Signal.ALIVE, again=False)
+
+
+def _without(secret: str | None, trouble: Trouble) -> Trouble:
+    """The trouble without the key, which a server's error may repeat."""
+    raw = None if secret is None else secret.encode()
+    if secret is None or raw is None or not (secret in trouble.detail or raw in (trouble.body or b"")):
+        return trouble
+    body = None if trouble.body is None else trouble.body.replace(raw, b"[key]")
+    return dataclasses.replace(trouble, detail=trouble.detail.replace(secret, "[key]"), body=body)
