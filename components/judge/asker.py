@@ -93,7 +93,7 @@ class Asker:
         if known is not None:
             self._record(call, body, known, begun, from_cache=True)
             return self._droppable(known, key)
-        if self._budget is not None and not self._budget.reserve():
+        if self._budget is not None and not self._budget.reserve(Usage(self._guess(body))):
             refused = Failure(UnknownReason.BUDGET, self._budget.reached or "the budget is used up")
             self._record(call, body, refused, begun)
             return refused
@@ -119,13 +119,12 @@ class Asker:
 
     async def _post(self, call: Call, body: bytes, begun: float) -> tuple[Answer | Failure, Usage, int, Reply | None]:
         """The outcome, all tokens and calls that it took, and the last reply of status 200."""
-        prompt = int(len(body) / self._bytes_per_token) + 1
         usage, calls = Usage(), 0
         while True:
             reply = await self._transport.post(
                 self._profile.chat_route,
                 body,
-                tokens=prompt + call.max_tokens,
+                tokens=self._guess(body) + call.max_tokens,
                 read=self._read if self._streams else None,
                 deadline=call.deadline,
             )
@@ -149,6 +148,10 @@ class Asker:
                 return dataclasses.replace(answer, usage=usage), usage, calls, reply
             if answer.reason not in _AGAIN or calls >= min(2, self._spec.attempts):
                 return answer, usage, calls, reply
+
+    def _guess(self, body: bytes) -> int:
+        """Tokens of the prompt."""
+        return int(len(body) / self._bytes_per_token) + 1
 
     def _learn(self, reply: Reply, body: bytes, used: Usage) -> None:
         """Correct the token bucket, and the guess for the next call."""

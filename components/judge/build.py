@@ -1,6 +1,7 @@
 """From the specification to a judge."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from components.judge.base import Judge
 from components.judge.chat_judge import ChatJudge
 from components.judge.completions import CompletionsJudge
 from components.judge.memory import Budget, Cache, Ledger, Price, Spent
+from components.judge.memory.spending import spent_in
 from components.judge.profiles import profile_for
 from components.judge.protocols import template
 from components.judge.protocols.choose import chat_protocol
@@ -33,7 +35,7 @@ def build_judge(
     *,
     state: Path | None = None,
     identity: str = "",
-    before: Spent | None = None,
+    earlier: Sequence[Path] = (),
 ) -> Judge:
     """The judge of an experiment.
 
@@ -44,13 +46,13 @@ def build_judge(
         ledger: gets every verdict and call; the caller closes it. What it has of this judge counts for the budget.
         state: folder of this machine's state, where replies are kept and permits are shared; None does neither.
         identity: what decides the judge's replies, as text, for the kept replies.
-        before: what the run spent on this judge outside of ``ledger``.
+        earlier: tables of calls that earlier steps of the run published; they count for the budget too.
 
     Raises:
         JudgeError: the key's variable is not set, a template is missing, or the judge lacks what the protocol needs.
     """
     if reward.protocol == "likelihood_ratio":
-        return _completions_judge(spec, reward, endpoint, ledger, state, before)
+        return _completions_judge(spec, reward, endpoint, ledger, state, earlier)
     protocol = chat_protocol(reward, spec)
     transport = build_transport(spec, endpoint, None if state is None else state / LEASES)
     cache = Cache(state / CACHE) if state is not None and spec.cache else None
@@ -62,7 +64,7 @@ def build_judge(
         protocol=protocol.version,
         cache=cache,
         ledger=ledger,
-        budget=build_budget(spec, ledger, before),
+        budget=build_budget(spec, ledger, earlier),
     )
 
     async def close() -> None:
@@ -74,15 +76,23 @@ def build_judge(
     return ChatJudge(spec.name, protocol, ask, ledger=ledger, close=close, deadline=deadline)
 
 
-def build_budget(spec: "JudgeSpec", ledger: Ledger | None, before: Spent | None = None) -> Budget | None:
-    """The judge's budget, counting what was spent; None where it has no limit."""
+def build_budget(spec: "JudgeSpec", ledger: Ledger | None, earlier: Sequence[Path] = ()) -> Budget | None:
+    """The judge's budget, counting what was spent; None where it has no limit.
+
+    Raises:
+        JudgeError: the ledger cannot be read.
+        ContractError: a table of earlier calls cannot be read.
+    """
     if not spec.budget.model_fields_set and spec.budget == type(spec.budget)():
         return None
     price = build_price(spec)
-    known = Spent() if ledger is None else ledger.spent(spec.name, price)
-    other = before or Spent()
-    spent = Spent(known.calls + other.calls, known.tokens + other.tokens, known.cost + other.cost)
-    return Budget(spec.budget, price, spent)
+    parts = [spent_in(path, spec.name, price) for path in earlier]
+    if ledger is not None:
+        parts.append(ledger.spent(spec.name, price))
+    before = Spent(
+        sum(part.calls for part in parts), sum(part.tokens for part in parts), sum(part.cost for part in parts)
+    )
+    return Budget(spec.budget, price, before)
 
 
 def build_price(spec: "JudgeSpec") -> Price | None:
@@ -96,7 +106,7 @@ def _completions_judge(
     endpoint: str,
     ledger: Ledger | None,
     state: Path | None,
-    before: Spent | None,
+    earlier: Sequence[Path],
 ) -> Judge:
     if not spec.logprobs:
         raise JudgeError(
@@ -113,7 +123,7 @@ def _completions_judge(
         profile=profile_for(spec, endpoint),
         ledger=ledger,
         price=build_price(spec),
-        budget=build_budget(spec, ledger, before),
+        budget=build_budget(spec, ledger, earlier),
     )
 
 

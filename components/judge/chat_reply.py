@@ -12,6 +12,9 @@ from components.judge.verdict import UnknownReason
 _OVER = 1e-3
 """How far above 0 rounding may put a log-probability."""
 
+_ABSURD = 1 << 40
+"""Tokens that no call takes; a larger count says nothing."""
+
 
 def read_answer(
     data: Mapping[str, Any], raw: bytes, *, attempts: int, seconds: float, logprobs: bool
@@ -119,4 +122,4 @@ def _pair(entry: object) -> tuple[str, float] | None:
 
 
 def _count(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < _ABSURD else 0

@@ -122,7 +122,8 @@ def judge_heldout(context: StepContext, responses: Sequence[Response], ledger: L
         context.progress.advance()
 
     if pending:
-        judge = build_deciding_judge(experiment, context.state, ledger)
+        spent = context.inputs["training"] / "calls.parquet"
+        judge = build_deciding_judge(experiment, context.state, ledger, earlier=[spent])
         concurrency = max(member.max_concurrency for member in experiment.judges())
         asyncio.run(judge_samples(judge, pending, concurrency=concurrency, done=done))
     return rewards

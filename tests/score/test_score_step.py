@@ -14,6 +14,7 @@ from components.core.spec import Experiment, load_experiment
 from components.core.step import StepContext
 from components.core.store import Store
 from components.data.step import STEP as PREPARE
+from components.judge.memory import CallRow
 from components.judge.memory.segments import join
 from components.score.step import STEP
 
@@ -89,6 +90,12 @@ class Case:
 
     def write_rollouts(self, rows: list[dict[str, object]]) -> None:
         write_table(self.inputs["training"] / "rollouts.parquet", rows, ROLLOUTS)
+        self.write_calls(0)
+
+    def write_calls(self, count: int) -> None:
+        """What training published of its calls to the judge."""
+        row = CallRow(1.0, "scripted", "likelihood_ratio/1", "ask", "0", 1, 0.1)
+        write_table(self.inputs["training"] / "calls.parquet", [dataclasses.asdict(row)] * count, CALLS)
 
     def run(self, url: str, *overrides: str, name: str = "score") -> dict[str, object]:
         self.last = self._context(experiment(url, *overrides), name, **self.inputs)
@@ -341,3 +348,11 @@ def test_calls_and_verdicts_reach_the_store_also_when_the_step_fails(case):
     joined = join(store)
     assert joined.execute("SELECT COUNT(*) FROM calls").fetchone() == (len(calls),)
     assert {row["sample_id"] for row in calls} == {row[0] for row in joined.execute("SELECT sample_id FROM verdicts")}
+
+
+def test_what_training_spent_counts_for_the_budget(case):
+    case.write_calls(100)
+    with ScriptedJudge().serve() as url:
+        with pytest.raises((StepError, JudgeError), match="budget"):
+            case.run(url, "judge.budget.calls=119", name="short")
+        assert case.run(url, "judge.budget.calls=121", name="enough")["calls"] >= 20

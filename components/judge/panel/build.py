@@ -1,5 +1,6 @@
 """From the experiment to the judge that decides: one alone, or a panel."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,13 +15,16 @@ if TYPE_CHECKING:
     from components.core.spec import Experiment
 
 
-def build_deciding_judge(experiment: "Experiment", state: Path, ledger: Ledger | None) -> Judge:
+def build_deciding_judge(
+    experiment: "Experiment", state: Path, ledger: Ledger | None, *, earlier: Sequence[Path] = ()
+) -> Judge:
     """The judge whose verdicts make the reward; they stand in the ledger under ``experiment.verdict_name``.
 
     Args:
         experiment: with one judge, or with a panel.
         state: the state folder, where endpoints are written down.
         ledger: gets every verdict, a panel's members' too; the caller closes it.
+        earlier: tables of calls that earlier steps of the run published; they count for the judges' budgets.
 
     Raises:
         JudgeError: a judge is not deployed, its key is missing, or it lacks what the protocol needs.
@@ -33,6 +37,7 @@ def build_deciding_judge(experiment: "Experiment", state: Path, ledger: Ledger |
             ledger,
             state=state,
             identity=canonical_json(spec.identity()),
+            earlier=earlier,
         )
         for spec in experiment.judges()
     ]

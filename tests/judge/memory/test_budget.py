@@ -9,11 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from judge_servers import spec
 
+from components.core.errors import ContractError
 from components.core.spec.judge_limits import JudgeBudget, JudgePrice
 from components.judge.asker import Asker
+from components.judge.build import build_budget
 from components.judge.calls import Answer, Call, Message, Usage
 from components.judge.failures import Failure
-from components.judge.memory import Budget, Ledger, Price, Spent
+from components.judge.memory import Budget, CallRow, Ledger, Price, Spent
+from components.judge.memory.spending import spent_in
 from components.judge.profiles import profile_for
 from components.judge.verdict import UnknownReason
 from components.judge.wire import Wire
@@ -144,3 +147,38 @@ async def test_calls_in_flight_end_and_are_kept_and_a_restart_goes_on_counting(t
         assert ledger.spent("scripted").calls == 30
         assert sum(row.reason == "budget" for row in ledger.calls()) == 15
     assert len(server.bodies) == 30
+
+
+async def test_what_earlier_steps_spent_counts(tmp_path: Path) -> None:
+    with Ledger(tmp_path / "training") as ledger:
+        await ask_all(ChatServer(say(completion())), Budget(JudgeBudget()), ledger, 6)
+        ledger.add_call(CallRow(1.0, "other", "p", "ask", "0", 50, 0.1))
+        ledger.export_calls(tmp_path / "calls.parquet")
+        known = ledger.spent("scripted", Price.of(PRICE))
+    # Priced in the currency of today or by the price of today, in the table as in the ledger.
+    for price in (None, Price.of(PRICE), Price(1.0, 2.0, 0.5, "EUR")):
+        with Ledger(tmp_path / "training") as ledger:
+            expected = ledger.spent("scripted", price)
+        found = spent_in(tmp_path / "calls.parquet", "scripted", price)
+        assert (found.calls, found.tokens) == (expected.calls, expected.tokens) == (6, 660)
+        assert found.cost == pytest.approx(expected.cost)
+    judge = spec(price=PRICE, budget=JudgeBudget(calls=8))
+    with Ledger(tmp_path / "scoring") as ledger:
+        budget = build_budget(judge, ledger, [tmp_path / "calls.parquet"])
+        assert budget is not None
+        assert budget.total == Spent(6, 660, pytest.approx(known.cost))  # type: ignore[arg-type]
+        assert [budget.reserve() for _ in range(3)] == [True, True, False]
+        with pytest.raises(ContractError, match=r"missing\.parquet"):
+            build_budget(judge, ledger, [tmp_path / "missing.parquet"])
+        # Without a limit nothing needs to be known.
+        assert build_budget(spec(), ledger, [tmp_path / "missing.parquet"]) is None
+
+
+async def test_an_absurd_count_of_tokens_says_nothing(tmp_path: Path) -> None:
+    reply = completion()
+    reply["usage"] = {"prompt_tokens": 1 << 62, "completion_tokens": 10}
+    with Ledger(tmp_path / "l") as ledger:
+        (found,) = await ask_all(ChatServer(say(reply)), Budget(JudgeBudget()), ledger, 1)
+        (row,) = ledger.calls()
+    assert isinstance(found, Answer)
+    assert (row.prompt_tokens, row.completion_tokens) == (0, 10)
