@@ -56,6 +56,20 @@ PARSE_REASONS = frozenset(
 """A reply came, and nothing could be read from it for the criterion, also after asking again."""
 
 
+PASSING = frozenset(
+    {
+        UnknownReason.TIMEOUT,
+        UnknownReason.JUDGE_DOWN,
+        UnknownReason.STREAM_ERROR,
+        UnknownReason.STREAM_CUT,
+        UnknownReason.NO_FINISH,
+        UnknownReason.EMPTY_REPLY,
+    }
+)
+"""Troubles of server and network: the same question may be answered later. All other reasons are the judge's last word
+on a sample, except ``rejected`` and ``budget``, which a person has to mend."""
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Criterion:
     """One line of a rubric.

@@ -8,9 +8,10 @@ import json
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from components.core.errors import JudgeError
-from components.judge.verdict import UnknownReason, Verdict
+from components.judge.verdict import PASSING, UnknownReason, Verdict
 from components.reward.rubric import Reward
 
 PAUSED = "paused.txt"
@@ -25,17 +26,10 @@ MINIMUM = 16
 FIRST_WAIT, LONGEST_WAIT = 2.0, 30.0
 """Seconds between two questions to a judge that is away: doubled from the first to the longest."""
 
-LASTING = frozenset(
-    {
-        UnknownReason.REFUSED,
-        UnknownReason.EMPTY_RESPONSE,
-        UnknownReason.TOO_LONG,
-        UnknownReason.LOW_MASS,
-        UnknownReason.BUDGET,
-        UnknownReason.SPLIT,
-    }
-)
-"""Reasons that waiting does not mend: they lie in the sample, in the judge's own mind, or in the run's budget."""
+NO_USE_IN_WAITING = "waiting does not mend this"
+
+AFTER_THE_END = 60.0
+"""Seconds that samples are held once the run's end is reported; the step that watches the trainer ends it sooner."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -53,7 +47,12 @@ class Judgement:
     @property
     def may_pass(self) -> bool:
         """Whether it abstained for a reason that may be gone when the sample is judged again."""
-        return self.abstained and any(verdict.reason not in LASTING for verdict in self.verdicts if verdict.reason)
+        return self.abstained and any(verdict.reason in PASSING for verdict in self.verdicts)
+
+    @property
+    def unpaid(self) -> bool:
+        """Whether the run's budget did not allow for it."""
+        return any(verdict.reason is UnknownReason.BUDGET for verdict in self.verdicts)
 
     @property
     def reasons(self) -> list[str]:
@@ -65,7 +64,9 @@ class AbstainGuard:
     """Watches the share of abstained samples among the newest ones, and pauses all judging while it is too high.
 
     In a pause one sample at a time asks the judge, again and again. Once it gets a reward, those that waited are judged
-    again and the run goes on; when the pause has lasted too long, the run ends.
+    again and the run goes on; when the pause has lasted too long, the run ends. It ends at once where too many samples
+    abstain for reasons that no waiting mends (a wrong key, say), and at the first sample that the budget does not pay
+    for, after those under way.
 
     Args:
         max_rate: largest share of abstained samples among the newest :data:`WINDOW`.
@@ -73,6 +74,8 @@ class AbstainGuard:
             :data:`PAUSED` beside it says why.
         judge: name of the judge, for messages.
         pause_seconds: longest pause; 0 ends the run at once.
+        words: what the judge or its server said of late when it failed; None when it said nothing.
+        unpaid: the error of a run whose budget is used up.
         clock: monotonic seconds.
         sleep: waits.
         say: prints a line; the trainer's output is also its sign of life.
@@ -85,6 +88,8 @@ class AbstainGuard:
         *,
         judge: str,
         pause_seconds: float,
+        words: Callable[[], str | None] = lambda: None,
+        unpaid: Callable[[], JudgeError],
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         say: Callable[[str], None] = lambda line: print(line, flush=True),
@@ -95,11 +100,14 @@ class AbstainGuard:
         self._pause_file.unlink(missing_ok=True)
         self._judge = judge
         self._pause_seconds = pause_seconds
+        self._words, self._unpaid = words, unpaid
         self._clock, self._sleep, self._say = clock, sleep, say
         self._recent: collections.deque[Judgement] = collections.deque(maxlen=WINDOW)
         self._since: float | None = None
         self._turn = asyncio.Lock()
         self._stopped: JudgeError | None = None
+        self._under_way = 0
+        self._quiet = asyncio.Event()
 
     @property
     def paused(self) -> bool:
@@ -121,11 +129,7 @@ class AbstainGuard:
                 recovered = await self._hold(attempt)
                 if recovered is not None:
                     return recovered
-            if self._stopped is not None:
-                raise self._stopped
-            found = await attempt()
-            if any(verdict.reason is UnknownReason.BUDGET for verdict in found.verdicts):
-                self._spent()
+            found = await self._ask(attempt)
             if self.paused and found.may_pass:
                 # Under way when the pause began, and lost to the same trouble.
                 continue
@@ -137,40 +141,56 @@ class AbstainGuard:
             if not found.may_pass:
                 return found
 
+    async def _ask(self, attempt: Callable[[], Awaitable[Judgement]]) -> Judgement:
+        """One attempt, unless the run is at its end."""
+        if self._stopped is not None:
+            raise self._stopped
+        self._under_way += 1
+        try:
+            found = await attempt()
+        finally:
+            self._under_way -= 1
+            if not self._under_way:
+                self._quiet.set()
+        if found.unpaid:
+            await self._spent()
+        return found
+
     async def _hold(self, attempt: Callable[[], Awaitable[Judgement]]) -> Judgement | None:
         """Wait for this sample's turn to ask the judge; its judgement if it ended the pause, None if another did."""
         async with self._turn:
             wait = FIRST_WAIT
-            while self._since is not None:
-                if self._stopped is not None:
-                    raise self._stopped
+            while self._since is not None and self._stopped is None:
                 left = self._since + self._pause_seconds - self._clock()
                 if left <= 0:
                     self._end("the judge did not recover in a pause of " + _minutes(self._pause_seconds))
                 await self._sleep(min(wait, left))
                 wait = min(2 * wait, LONGEST_WAIT)
-                found = await attempt()
+                found = await self._ask(attempt)
                 if not found.abstained:
                     self._resume(found)
                     return found
                 if not found.may_pass:
-                    # Nothing to be learnt from this sample: the next one asks.
+                    # It says nothing about the trouble, unless all the others get this answer too.
+                    self._recent.append(found)
+                    if self._too_many(lasting=True):
+                        self._end(NO_USE_IN_WAITING)
                     return found
                 self._say(
                     f"[judge {self._judge}] still away after {_minutes(self._clock() - self._since)}: {_why(found)}"
                 )
+        if self._stopped is not None:
+            raise self._stopped
         return None
 
-    def _too_many(self) -> bool:
-        count = len(self._recent)
-        return count >= MINIMUM and self._lost() > self._max_rate * count
-
-    def _lost(self) -> int:
-        return sum(judgement.abstained for judgement in self._recent)
+    def _too_many(self, *, lasting: bool = False) -> bool:
+        """Whether too many of the newest samples abstained; ``lasting``: for reasons that no waiting mends."""
+        lost = sum(found.abstained and not (lasting and found.may_pass) for found in self._recent)
+        return len(self._recent) >= MINIMUM and lost > self._max_rate * len(self._recent)
 
     def _pause(self) -> None:
-        if not any(judgement.may_pass for judgement in self._recent):
-            self._end("waiting does not mend this")
+        if self._too_many(lasting=True):
+            self._end(NO_USE_IN_WAITING)
         if self._pause_seconds <= 0:
             self._end("")
         self._since = self._clock()
@@ -191,36 +211,41 @@ class AbstainGuard:
     def _what(self) -> str:
         reasons = collections.Counter(reason for judgement in self._recent for reason in judgement.reasons)
         listed = ", ".join(f"{name} {number}" for name, number in reasons.most_common(5))
-        return (
-            f"judge {self._judge} could not judge {self._lost()} of the newest {len(self._recent)} samples ({listed})"
-        )
+        lost = sum(judgement.abstained for judgement in self._recent)
+        return f"judge {self._judge} could not judge {lost} of the newest {len(self._recent)} samples ({listed})"
 
-    def _spent(self) -> None:
-        """End the run at the first sample that the budget no longer paid for; what was judged is kept."""
-        error = JudgeError(
-            f"a limit of judge {self._judge}'s budget is reached",
-            where="judge.budget",
-            remedy="raise the limit and run the same command again: training resumes, and what was judged counts",
-        )
-        self._stopped = error
-        self.stop(error.what, error.where, error.remedy)
-        raise error
+    async def _spent(self) -> NoReturn:
+        """End the run; calls in flight are paid for, so their samples are waited for and kept."""
+        while self._under_way:
+            self._quiet.clear()
+            await self._quiet.wait()
+        raise self._report(self._stopped or self._unpaid())
 
-    def _end(self, why: str) -> None:
+    def _end(self, why: str) -> NoReturn:
+        told = self._words()
         error = JudgeError(
-            self._what() + (f"; {why}" if why else ""),
+            self._what() + (f"; {why}" if why else "") + (f"; the newest failure: {told}" if told else ""),
             where=f"reward.max_abstain_rate = {self._max_rate}",
             remedy="look at the judge's log and endpoint, then run the same command again: training resumes",
         )
-        self._stopped = error
-        self.stop(error.what, error.where, error.remedy)
-        raise error
+        raise self._report(error)
 
-    def stop(self, what: str, where: str, remedy: str) -> None:
-        """Have the step that watches the trainer end it with this error."""
-        partial = self._fatal_file.with_suffix(".partial")
-        partial.write_text(json.dumps({"what": what, "where": where, "remedy": remedy}))
-        partial.replace(self._fatal_file)
+    def _report(self, error: JudgeError) -> JudgeError:
+        """Have the step that watches the trainer end it; the error that did so, which is the first one."""
+        if self._stopped is None:
+            self._stopped = error
+            partial = self._fatal_file.with_suffix(".partial")
+            partial.write_text(json.dumps({"what": error.what, "where": error.where, "remedy": error.remedy}))
+            partial.replace(self._fatal_file)
+        return self._stopped
+
+    async def halt(self, error: JudgeError) -> None:
+        """Have the step that watches the trainer end it with ``error``, unless it ends already, and wait for the end.
+
+        A sample that is handed back to verl counts as lost, and verl would train on the others.
+        """
+        self._report(error)
+        await self._sleep(AFTER_THE_END)
 
 
 def _why(found: Judgement) -> str:

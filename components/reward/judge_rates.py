@@ -8,6 +8,7 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 
 from components.judge.verdict import PARSE_REASONS, Verdict
+from components.reward.asked import Asked
 
 DECILES = 10
 
@@ -21,25 +22,38 @@ class Judged:
         abstained: whether it got no reward.
         verdicts: number of verdicts on it.
         unparsed: verdicts that are unknown since no reply could be read (:data:`PARSE_REASONS`).
-        asked_again: verdicts that took more than one call, repeated or re-asked.
+        asked_again: whether it was asked again for what an earlier reply had left open.
+        repeated: whether a call about it was made more than once, since server or network failed.
     """
 
     length: int
     abstained: bool
     verdicts: int
     unparsed: int
-    asked_again: int
+    asked_again: bool
+    repeated: bool
 
     @classmethod
-    def of(cls, length: int, *, abstained: bool, verdicts: Iterable[Verdict]) -> "Judged":
-        """Count the verdicts of one sample."""
+    def of(cls, length: int, *, abstained: bool, verdicts: Iterable[Verdict], asked: Asked | None = None) -> "Judged":
+        """Count the verdicts of one sample.
+
+        Args:
+            length: of the response, in tokens.
+            abstained: whether there is no reward.
+            verdicts: of the judge or the panel.
+            asked: what the ledger says about its questions; None for a judge whose calls are not on record, which asks
+                one question a sample, so that what goes beyond one call is a repetition.
+        """
         given = list(verdicts)
+        if asked is None:
+            asked = Asked(repeated=max((verdict.attempts for verdict in given), default=0) - 1)
         return cls(
             length=length,
             abstained=abstained,
             verdicts=len(given),
             unparsed=sum(verdict.reason in PARSE_REASONS for verdict in given),
-            asked_again=sum(verdict.attempts > 1 for verdict in given),
+            asked_again=asked.again > 0,
+            repeated=asked.repeated > 0,
         )
 
 
@@ -50,17 +64,20 @@ def deciles(lengths: Sequence[int]) -> list[int]:
 
 
 def rates(samples: Sequence[Judged]) -> dict[str, float]:
-    """Rates over all samples: ``abstain_rate`` of samples, ``parse_failure_rate`` and ``reask_rate`` of verdicts.
+    """Rates over all samples: ``abstain_rate``, ``reask_rate`` and ``retry_rate`` of samples, ``parse_failure_rate`` of
+    verdicts.
 
-    A rate over nothing is left out.
+    A sample counts in ``reask_rate`` when the judge was asked again for what its reply had left open, and in
+    ``retry_rate`` when a call was made again since server or network failed. A rate over nothing is left out.
     """
     found: dict[str, float] = {}
     if samples:
         found["abstain_rate"] = sum(sample.abstained for sample in samples) / len(samples)
+        found["reask_rate"] = sum(sample.asked_again for sample in samples) / len(samples)
+        found["retry_rate"] = sum(sample.repeated for sample in samples) / len(samples)
     verdicts = sum(sample.verdicts for sample in samples)
     if verdicts:
         found["parse_failure_rate"] = sum(sample.unparsed for sample in samples) / verdicts
-        found["reask_rate"] = sum(sample.asked_again for sample in samples) / verdicts
     return found
 
 

@@ -31,7 +31,7 @@ _COLUMNS = (
     "attempt",
 )
 
-_JUDGED = "length, abstained, verdicts, unparsed, asked_again"
+_JUDGED = "length, abstained, verdicts, unparsed, asked_again, repeated"
 
 
 class RolloutLog:
@@ -45,7 +45,7 @@ class RolloutLog:
         self._connection.execute(f"CREATE TABLE IF NOT EXISTS rollouts ({', '.join(_COLUMNS)}, time REAL)")
         self._connection.execute(
             "CREATE TABLE IF NOT EXISTS judged (step INTEGER, attempt INTEGER, length INTEGER, abstained INTEGER, "
-            "verdicts INTEGER, unparsed INTEGER, asked_again INTEGER)"
+            "verdicts INTEGER, unparsed INTEGER, asked_again INTEGER, repeated INTEGER)"
         )
         self._connection.execute(
             "CREATE TABLE IF NOT EXISTS attempts (attempt INTEGER PRIMARY KEY, resumed_from INTEGER)"
@@ -74,7 +74,7 @@ class RolloutLog:
             self._connection.execute(f"INSERT INTO rollouts VALUES ({marks})", [*values, time.time()])
             if judged is not None:
                 self._connection.execute(
-                    "INSERT INTO judged VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    "INSERT INTO judged VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                     (row["step"], row["attempt"], *dataclasses.astuple(judged)),
                 )
 
@@ -119,9 +119,9 @@ class RolloutLog:
         self._connection.close()
 
 
-def _judged(values: tuple[int, int, int, int, int]) -> Judged:
-    length, abstained, *counts = values
-    return Judged(length, bool(abstained), *counts)
+def _judged(values: tuple[int, int, int, int, int, int]) -> Judged:
+    length, abstained, verdicts, unparsed, asked_again, repeated = values
+    return Judged(length, bool(abstained), verdicts, unparsed, bool(asked_again), bool(repeated))
 
 
 def _last_attempts(attempts: Mapping[int, int]) -> Any:

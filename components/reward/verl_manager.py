@@ -15,13 +15,14 @@ from verl.experimental.reward_loop.reward_manager.base import RewardManagerBase
 
 from components.core.errors import JudgeError
 from components.core.spec.experiment import Experiment
-from components.judge.memory import Ledger
 from components.judge.panel.build import build_deciding_judge
 from components.judge.verdict import Criterion, Sample
 from components.reward.abstain_guard import AbstainGuard, Judgement
+from components.reward.asked import CountingLedger
 from components.reward.judge_rates import Judged
 from components.reward.rollout_log import RolloutLog
 from components.reward.rubric import rubric_reward
+from components.reward.shortfall import newest_words, over_budget
 from components.reward.verl_manager_settings import SETTINGS_ENV, ManagerSettings
 
 
@@ -40,13 +41,15 @@ class GavelRewardManager(RewardManagerBase):  # type: ignore[misc]
         self._attempt = settings.attempt
         self._log = RolloutLog(work / "rollouts.sqlite")
         reward = self._experiment.reward
+        self._ledger = CountingLedger(work / "ledger.sqlite")
         self._guard = AbstainGuard(
             reward.max_abstain_rate,
             work / "fatal.json",
             judge=self._experiment.verdict_name,
             pause_seconds=60 * reward.pause_minutes,
+            words=lambda: newest_words(self._ledger),
+            unpaid=lambda: over_budget(self._experiment, self._ledger, "training resumes from its last checkpoint"),
         )
-        self._ledger = Ledger(work / "ledger.sqlite")
         self._judge = build_deciding_judge(self._experiment, Path(settings.state), self._ledger)
 
     async def run_single(self, data: DataProto) -> dict[str, Any]:
@@ -60,12 +63,11 @@ class GavelRewardManager(RewardManagerBase):  # type: ignore[misc]
         except AbstainedError:
             raise
         except JudgeError as error:
-            self._guard.stop(error.what, error.where, error.remedy)
+            await self._guard.halt(error)
             raise
         except Exception as error:
-            self._guard.stop(
-                f"judging a sample failed: {type(error).__name__}: {error}", "reward manager", "see the log"
-            )
+            what = f"judging a sample failed: {type(error).__name__}: {error}"
+            await self._guard.halt(JudgeError(what, where="reward manager", remedy="see the log"))
             raise
 
     async def _judge_last(self, data: DataProto) -> dict[str, Any]:
@@ -101,7 +103,12 @@ class GavelRewardManager(RewardManagerBase):  # type: ignore[misc]
                 "parts": dict(reward.parts),
                 "attempt": self._attempt,
             },
-            Judged.of(tokens, abstained=judgement.abstained, verdicts=judgement.verdicts),
+            Judged.of(
+                tokens,
+                abstained=judgement.abstained,
+                verdicts=judgement.verdicts,
+                asked=self._ledger.take(sample.sample_id),
+            ),
         )
         if reward.value is None:
             why = ", ".join(sorted(set(judgement.reasons)))

@@ -5,11 +5,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from components.judge.base import Judge
 from components.judge.memory import Entry
-from components.judge.verdict import Sample, UnknownReason, Verdict, VerdictStatus
+from components.judge.verdict import PASSING, Sample, UnknownReason, Verdict, VerdictStatus
 
-FINAL_REASONS = frozenset({UnknownReason.EMPTY_RESPONSE, UnknownReason.TOO_LONG, UnknownReason.REFUSED})
-"""Reasons that lie in the sample: asking once more would give the same. A rejected call (wrong key, wrong route) is
-none of them."""
+FINAL_REASONS = frozenset(UnknownReason) - PASSING - {UnknownReason.REJECTED, UnknownReason.BUDGET}
+"""The judge's last word on a sample: it refused, could not tell, answered what nobody can read, or a panel is split.
+Asking once more would cost as much and give the same. A rejected call (wrong key, wrong route) and a used-up budget are
+none of them: a person mends those."""
 
 
 async def judge_samples(
@@ -18,20 +19,34 @@ async def judge_samples(
     *,
     concurrency: int,
     done: Callable[[Sample, list[Verdict]], None],
-) -> None:
+) -> bool:
     """Judge every sample, at most ``concurrency`` at a time, and close the judge.
+
+    Once the budget is used up no further sample is begun, and those under way are judged to their end.
 
     Args:
         judge: is closed at the end, also after an error.
         samples: what to judge.
         concurrency: samples under way at once.
-        done: called with each sample's verdicts; what it raises ends the work.
+        done: called with each sample's verdicts, except those that the budget did not allow for; what it raises ends
+            the work.
+
+    Returns:
+        Whether the budget allowed for all samples.
     """
     pending = iter(samples)
+    paid = True
 
     async def work() -> None:
+        nonlocal paid
         for sample in pending:
-            done(sample, await judge.judge(sample))
+            verdicts = await judge.judge(sample)
+            if any(verdict.reason is UnknownReason.BUDGET for verdict in verdicts):
+                paid = False
+            else:
+                done(sample, verdicts)
+            if not paid:
+                return
 
     workers = [asyncio.create_task(work()) for _ in range(min(concurrency, len(samples)))]
     try:
@@ -41,6 +56,7 @@ async def judge_samples(
             worker.cancel()
         await asyncio.gather(*workers, return_exceptions=True)
         await judge.close()
+    return paid
 
 
 def latest(entries: Iterable[Entry]) -> dict[str, dict[int, Entry]]:

@@ -16,6 +16,7 @@ from components.judge.panel.build import build_deciding_judge
 from components.judge.panel.tally import Tally
 from components.judge.verdict import Sample, Verdict
 from components.reward.rubric import Reward, rubric_reward
+from components.reward.shortfall import newest_words, over_budget
 from components.score.judging import judge_samples, known_verdicts, latest
 from components.score.responses import Response, heldout_responses, read_prompts, training_responses
 
@@ -83,7 +84,7 @@ def judge_heldout(context: StepContext, responses: Sequence[Response], ledger: L
 
     Raises:
         StepError: more than ``reward.max_abstain_rate`` of the samples abstain.
-        JudgeError: the judge is not deployed, or cannot be asked at all.
+        JudgeError: the judge is not deployed, cannot be asked at all, or its budget is used up.
     """
     experiment, reward = context.experiment, context.experiment.reward
     rewards: dict[str, Reward] = {}
@@ -101,7 +102,8 @@ def judge_heldout(context: StepContext, responses: Sequence[Response], ledger: L
         if abstained > reward.max_abstain_rate * len(responses):
             raise StepError(
                 f"the judge is not usable: {abstained} of {len(rewards)} held-out samples so far abstain, more than "
-                f"{reward.max_abstain_rate:.0%} of all {len(responses)}; reasons: {_listed(reasons)}",
+                f"{reward.max_abstain_rate:.0%} of all {len(responses)}; reasons: {_listed(reasons)}"
+                + (f"; the newest failure: {told}" if (told := newest_words(ledger)) else ""),
                 where=f"judge {experiment.verdict_name}; {ledger.path}",
                 remedy="see that the judge answers (the step probe-judge tells), then run the same command again; "
                 "verdicts that are known are kept",
@@ -125,7 +127,8 @@ def judge_heldout(context: StepContext, responses: Sequence[Response], ledger: L
         spent = context.inputs["training"] / "calls.parquet"
         judge = build_deciding_judge(experiment, context.state, ledger, earlier=[spent])
         concurrency = max(member.max_concurrency for member in experiment.judges())
-        asyncio.run(judge_samples(judge, pending, concurrency=concurrency, done=done))
+        if not asyncio.run(judge_samples(judge, pending, concurrency=concurrency, done=done)):
+            raise over_budget(experiment, ledger, "only samples without a verdict are judged", earlier=[spent])
     return rewards
 
 

@@ -30,6 +30,7 @@ class World:
 
     def __init__(self, folder: Path, max_rate: float = 0.2, pause: float = 600.0) -> None:
         self.now = 0.0
+        self.words: str | None = None
         self.said: list[str] = []
         self.fatal = folder / "fatal.json"
         self.paused = folder / PAUSED
@@ -38,6 +39,8 @@ class World:
             self.fatal,
             judge="j",
             pause_seconds=pause,
+            words=lambda: self.words,
+            unpaid=lambda: JudgeError("judge j has reached its budget", where="budget of judge"),
             clock=lambda: self.now,
             sleep=self.sleep,
             say=self.said.append,
@@ -126,24 +129,77 @@ async def test_the_window_begins_anew_after_a_pause(tmp_path: Path):
     assert not world.guard.paused
 
 
-@pytest.mark.parametrize("reason", [UnknownReason.REFUSED, UnknownReason.LOW_MASS, UnknownReason.SPLIT])
-async def test_what_waiting_does_not_mend_ends_at_once(tmp_path: Path, reason: UnknownReason):
+@pytest.mark.parametrize(
+    "reason",
+    [
+        UnknownReason.REJECTED,
+        UnknownReason.TOO_LONG,
+        UnknownReason.REFUSED,
+        UnknownReason.UNPARSEABLE,
+        UnknownReason.UNDECIDED,
+        UnknownReason.LOW_MASS,
+        UnknownReason.SPLIT,
+    ],
+)
+async def test_what_waiting_does_not_mend_ends_at_once_with_the_judges_words(tmp_path: Path, reason: UnknownReason):
+    world = World(tmp_path)
+    world.words = "status 401: no such key"
+    # A stray time-out among them is no reason to wait.
+    for number in range(MINIMUM - 1):
+        await world.note(lost(UnknownReason.TIMEOUT if number == 3 else reason))
+    with pytest.raises(JudgeError, match=r"waiting does not mend this; the newest failure: status 401: no such key"):
+        await world.note(lost(reason))
+    assert (world.now, world.said) == (0.0, [])
+
+
+async def test_a_judge_that_comes_back_with_another_lock_ends_the_pause(tmp_path: Path):
     world = World(tmp_path)
     for _ in range(MINIMUM - 1):
-        await world.note(lost(reason))
+        await world.note(lost())
+    answers = [lost(), lost(UnknownReason.REJECTED)]
+
+    async def attempt() -> Judgement:
+        return answers.pop(0) if len(answers) > 1 else answers[0]
+
+    # Of 16 samples and n rejected ones, n are more than a fifth from the 5th on.
+    for _ in range(4):
+        assert (await world.guard.judged(attempt)).abstained
     with pytest.raises(JudgeError, match="waiting does not mend this"):
-        await world.note(lost(reason))
-    assert world.now == 0
+        await world.guard.judged(attempt)
+    assert world.now < 600.0
+    assert "rejected 5" in json.loads(world.fatal.read_text())["what"]
 
 
 async def test_the_first_sample_beyond_the_budget_ends_the_run(tmp_path: Path):
     world = World(tmp_path)
     await world.note(GOOD)
-    with pytest.raises(JudgeError, match="budget is reached"):
+    with pytest.raises(JudgeError, match="has reached its budget"):
         await world.note(lost(UnknownReason.BUDGET))
-    assert json.loads(world.fatal.read_text())["where"] == "judge.budget"
-    with pytest.raises(JudgeError, match="budget is reached"):
+    assert json.loads(world.fatal.read_text())["where"] == "budget of judge"
+    with pytest.raises(JudgeError, match="has reached its budget"):
         await world.note(GOOD)
+
+
+async def test_calls_in_flight_end_before_the_run_does(tmp_path: Path):
+    world = World(tmp_path)
+    free = asyncio.Event()
+
+    async def slow() -> Judgement:
+        await free.wait()
+        assert not world.fatal.exists()
+        return GOOD
+
+    under_way = [asyncio.create_task(world.guard.judged(slow)) for _ in range(3)]
+    await asyncio.sleep(0)
+    unpaid = asyncio.create_task(world.note(lost(UnknownReason.BUDGET)))
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert not world.fatal.exists()
+    free.set()
+    assert await asyncio.gather(*under_way) == [GOOD] * 3
+    with pytest.raises(JudgeError, match="has reached its budget"):
+        await unpaid
+    assert world.fatal.exists()
 
 
 async def test_everyone_who_waits_hears_of_the_end(tmp_path: Path):

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.judge.verdict import UnknownReason, Verdict, VerdictStatus
+from components.reward.asked import Asked
 from components.reward.judge_rates import Judged, deciles, rates, rates_by_decile
 
 
@@ -22,12 +23,20 @@ def test_a_sample_is_counted_by_reason_and_calls():
         verdict(UnknownReason.TIMEOUT),
         verdict(UnknownReason.MISSING),
     ]
-    assert Judged.of(7, abstained=True, verdicts=given_) == Judged(7, True, 5, 2, 2)
+    assert Judged.of(7, abstained=True, verdicts=given_, asked=Asked(2, 0)) == Judged(7, True, 5, 2, True, False)
+    assert Judged.of(7, abstained=True, verdicts=given_, asked=Asked(0, 1)) == Judged(7, True, 5, 2, False, True)
+
+
+def test_without_calls_on_record_a_second_attempt_is_a_repetition():
+    assert Judged.of(7, abstained=False, verdicts=[verdict(attempts=2)]) == Judged(7, False, 1, 0, False, True)
+    assert Judged.of(7, abstained=False, verdicts=[verdict()]) == Judged(7, False, 1, 0, False, False)
 
 
 def test_a_judge_that_fails_on_long_answers_shows_in_the_last_deciles():
-    # Ten samples a decile, 4 verdicts each; the longest twenty abstain, each with 3 unparsed and 2 re-asked verdicts.
-    samples = [Judged(n, False, 4, 0, 0) for n in range(80)] + [Judged(n, True, 4, 3, 2) for n in range(80, 100)]
+    # Ten samples a decile, 4 verdicts each; the longest twenty abstain, each with 3 unparsed verdicts, and every second
+    # of them was asked about again.
+    samples = [Judged(n, False, 4, 0, False, False) for n in range(80)]
+    samples += [Judged(n, True, 4, 3, n % 2 == 0, True) for n in range(80, 100)]
     found = rates_by_decile(samples[::-1])
     for decile in range(1, 11):
         bad = decile > 8
@@ -35,17 +44,19 @@ def test_a_judge_that_fails_on_long_answers_shows_in_the_last_deciles():
         assert found[f"parse_failure_rate/length_decile_{decile:02d}"] == (0.75 if bad else 0.0)
         assert found[f"reask_rate/length_decile_{decile:02d}"] == (0.5 if bad else 0.0)
         assert found[f"response_tokens/length_decile_{decile:02d}"] == 10 * decile - 1
-    assert rates(samples) == pytest.approx({"abstain_rate": 0.2, "parse_failure_rate": 0.15, "reask_rate": 0.1})
+    assert rates(samples) == pytest.approx(
+        {"abstain_rate": 0.2, "parse_failure_rate": 0.15, "reask_rate": 0.1, "retry_rate": 0.2}
+    )
 
 
 def test_nothing_has_no_rate():
     assert rates([]) == {}
     assert rates_by_decile([]) == {}
-    assert rates([Judged(0, True, 0, 0, 0)]) == {"abstain_rate": 1.0}
+    assert rates([Judged(0, True, 0, 0, False, False)]) == {"abstain_rate": 1.0, "reask_rate": 0.0, "retry_rate": 0.0}
 
 
 def test_few_samples_leave_deciles_empty():
-    found = rates_by_decile([Judged(5, False, 1, 0, 0), Judged(9, True, 1, 1, 0)])
+    found = rates_by_decile([Judged(5, False, 1, 0, False, False), Judged(9, True, 1, 1, False, False)])
     assert {name.split("/")[1] for name in found} == {"length_decile_01", "length_decile_06"}
 
 

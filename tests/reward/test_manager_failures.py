@@ -13,7 +13,16 @@ from components.reward.verl_manager import AbstainedError, GavelRewardManager
 
 def manager(tmp_path: Path, failure: Exception) -> GavelRewardManager:
     made = object.__new__(GavelRewardManager)
-    made._guard = AbstainGuard(0.2, tmp_path / "fatal.json", judge="j", pause_seconds=0)
+    held: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        # By then the step that watches has been told.
+        assert (tmp_path / "fatal.json").exists()
+        held.append(seconds)
+
+    made._guard = AbstainGuard(
+        0.2, tmp_path / "fatal.json", judge="j", pause_seconds=0, unpaid=lambda: JudgeError(""), sleep=sleep
+    )
 
     async def fail(data: object) -> dict[str, object]:
         raise failure

@@ -177,11 +177,11 @@ def test_metrics_of_a_step_and_of_the_newest_samples(tmp_path: Path, monkeypatch
     log = RolloutLog(tmp_path / "rollouts.sqlite")
     log.start_attempt(0)
     for number in range(20):
-        log.append(row(1, 1, index=number), Judged(number, False, 2, 0, 0))
-    log.append(row(2, 1), Judged(999, True, 2, 2, 2))
+        log.append(row(1, 1, index=number), Judged(number, False, 2, 0, False, False))
+    log.append(row(2, 1), Judged(999, True, 2, 2, True, True))
     log.start_attempt(1)
     for number in range(4):
-        log.append(row(2, 2, index=number), Judged(100 + number, number == 3, 2, number == 3, 1))
+        log.append(row(2, 2, index=number), Judged(100 + number, number == 3, 2, number == 3, number < 2, False))
     log.close()
     monkeypatch.setenv(verl_groups.FOLDER_ENV, str(tmp_path))
     found = verl_groups.judge_metrics(2)
@@ -199,7 +199,7 @@ def test_verl_keeps_the_values_of_one_step_as_they_are(tmp_path: Path, monkeypat
     from verl.trainer.ppo.v1.utils import MetricsAggregator
 
     log = RolloutLog(tmp_path / "rollouts.sqlite")
-    log.append(row(1, 1), Judged(3, True, 1, 1, 1))
+    log.append(row(1, 1), Judged(3, True, 1, 1, True, True))
     log.close()
     monkeypatch.setenv(verl_groups.FOLDER_ENV, str(tmp_path))
     _, _, groups = masked([0.1, 0.9, 0.5], ["a", "a", "b"], [1, 1, 1])

@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 from typing import Literal
 
-from components.judge.verdict import UnknownReason, Verdict, VerdictStatus
+from components.judge.verdict import PASSING, UnknownReason, Verdict, VerdictStatus
 
 Combine = Literal["majority", "mean", "minimum"]
 
@@ -26,7 +26,9 @@ def combine(
 
     Returns:
         Met when more than one half speaks for it. Unknown below the quorum, with the members' most frequent reason, and
-        when a majority is split evenly (``split``).
+        when a majority is split evenly (``split``). Where a member whose trouble may pass would decide it, that trouble
+        is the reason. Unknown, whatever the others say, once a member's budget is used up: a panel that goes on without
+        it is another panel.
     """
     known = [verdict for verdict in verdicts if verdict.status is not VerdictStatus.UNKNOWN]
     # More than one means that somebody had to be asked again, as for a single judge.
@@ -35,13 +37,16 @@ def combine(
     def unknown(reason: UnknownReason) -> Verdict:
         return Verdict(VerdictStatus.UNKNOWN, None, None, reason, judge, protocol, attempts)
 
+    if any(verdict.reason is UnknownReason.BUDGET for verdict in verdicts):
+        return unknown(UnknownReason.BUDGET)
+    passing = [verdict for verdict in verdicts if verdict.reason in PASSING]
     if len(known) < max(1, quorum):
-        return unknown(_reason(verdicts))
+        return unknown(_reason(passing if len(known) + len(passing) >= quorum else verdicts))
     probability: float | None = None
     if rule == "majority":
         share = sum(verdict.status is VerdictStatus.MET for verdict in known) / len(known)
         if share == 0.5:
-            return unknown(UnknownReason.SPLIT)
+            return unknown(_reason(passing) if passing else UnknownReason.SPLIT)
     else:
         chances = [_chance(verdict) for verdict in known]
         if rule == "mean":

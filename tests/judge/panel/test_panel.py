@@ -68,6 +68,32 @@ def test_an_even_split_is_no_majority_and_no_zero():
     assert (found.status, found.reason) == (VerdictStatus.UNKNOWN, UnknownReason.SPLIT)
 
 
+REFUSED, SPLIT, BUDGET = UnknownReason.REFUSED, UnknownReason.SPLIT, UnknownReason.BUDGET
+
+
+@pytest.mark.parametrize(
+    ("said", "quorum", "reason"),
+    [
+        # The third member would break the tie, once it is back.
+        ((True, False, DOWN), 1, DOWN),
+        ((True, False, REFUSED), 1, SPLIT),
+        # It would also make up the quorum; the refusal is final and comes first.
+        ((True, REFUSED, DOWN), 2, DOWN),
+        # Here its return changes nothing: two of three can never know.
+        ((REFUSED, REFUSED, DOWN), 2, REFUSED),
+        # A member without a budget is no member that happens to be away.
+        ((True, True, BUDGET), 1, BUDGET),
+        ((DOWN, DOWN, BUDGET), 1, BUDGET),
+    ],
+)
+def test_the_reason_is_what_stands_in_the_way(
+    said: tuple[bool | UnknownReason, ...], quorum: int, reason: UnknownReason
+):
+    given = [verdict(each) for each in said]
+    found = combine(given, "majority", quorum=quorum, penalty=False, judge="p", protocol="x")
+    assert (found.status, found.reason) == (VerdictStatus.UNKNOWN, reason)
+
+
 @pytest.mark.parametrize("rule", ["majority", "mean", "minimum"])
 def test_below_the_quorum_nothing_is_known(rule: Combine):
     given = [verdict(1.0), verdict(DOWN), verdict(UnknownReason.TIMEOUT), verdict(DOWN)]

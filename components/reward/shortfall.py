@@ -1,0 +1,62 @@
+"""Why a judge's work came to an end, from its ledger: what it said last, and which limit of its budget is reached."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from components.core.errors import JudgeError
+from components.judge.memory import Budget, Ledger, Price, Spent
+from components.judge.memory.spending import spent_in
+
+if TYPE_CHECKING:
+    from components.core.spec import Experiment
+    from components.core.spec.judge import JudgeSpec
+
+_NEWEST = 64
+
+
+def newest_words(ledger: Ledger) -> str | None:
+    """The most frequent of the newest failures, as the judge's server or the engine put it; None without any."""
+    found = ledger.select(
+        "SELECT detail FROM (SELECT detail, rowid AS place FROM failures ORDER BY rowid DESC LIMIT ?) "
+        "GROUP BY detail ORDER BY COUNT(*) DESC, MAX(place) DESC LIMIT 1",
+        (_NEWEST,),
+    )
+    return str(found[0][0]) if found else None
+
+
+def over_budget(experiment: "Experiment", ledger: Ledger, goes_on: str, *, earlier: Sequence[Path] = ()) -> JudgeError:
+    """The error of a run that spent what it may on a judge.
+
+    Args:
+        experiment: with the judges and their budgets.
+        ledger: of the step.
+        goes_on: how the step goes on once the limit is raised.
+        earlier: tables of calls that earlier steps of the run published; they count as well.
+    """
+    place = "judge" if experiment.panel is None else "the panel's member"
+    found = [line for line in (_reached(spec, ledger, earlier) for spec in experiment.judges()) if line is not None]
+    what = "; ".join(found) or f"the budget of judge {experiment.verdict_name} allows for no further call"
+    return JudgeError(
+        f"{what}. What was judged is kept",
+        where=f"budget of {place}",
+        remedy=f"raise the limit and run the same command again: {goes_on}, and what was spent counts",
+    )
+
+
+def _reached(spec: "JudgeSpec", ledger: Ledger, earlier: Sequence[Path]) -> str | None:
+    """Which limit the judge's calls have reached, or would with those that were expected to cost what others did."""
+    price = None if spec.price is None else Price.of(spec.price)
+    each = [ledger.spent(spec.name, price), *(spent_in(path, spec.name, price) for path in earlier)]
+    spent = Spent(sum(one.calls for one in each), sum(one.tokens for one in each), sum(one.cost for one in each))
+    limits = {name: limit for name, limit in spec.budget.model_dump().items() if limit is not None}
+    if not limits:
+        return None
+    total = f"{spent.calls} calls, {spent.tokens} tokens"
+    if price is not None:
+        total += f", {spent.cost:.6g} {price.currency}"
+    reached = Budget(spec.budget, price, spent).reached
+    if reached is None:
+        listed = ", ".join(f"budget.{name} {limit}" for name, limit in limits.items())
+        return f"judge {spec.name} is so close to a limit of its budget ({listed}) that no call fits; spent: {total}"
+    return f"judge {spec.name} has reached its budget: {reached}; spent: {total}"
