@@ -14,6 +14,9 @@ from test_ledger_rows import entries
 
 from components.core.contracts import CALLS, read_table
 from components.core.errors import ContractError, StorageError
+from components.core.services import seaweedfs
+from components.core.services.manager import ServiceManager
+from components.core.services.process import ProcessId
 from components.core.store import Store
 from components.judge.__main__ import main
 from components.judge.memory import Ledger, segments
@@ -99,6 +102,9 @@ def test_segments_that_overlap_are_joined_once(tmp_path: Path, store: Store) -> 
 SHIPPER = """
 import sys
 from pathlib import Path
+from components.core.services import seaweedfs
+from components.core.services.manager import ServiceManager
+from components.core.services.process import ProcessId
 from components.core.store import Store
 from components.judge.memory import Ledger
 from components.judge.memory.segments import ship
@@ -213,3 +219,27 @@ def test_tables_that_cannot_be_written_are_named(
     (tmp_path / "taken").write_text("")
     assert main(["ledger", str(tmp_path / "l"), "--parquet", str(tmp_path / "taken")]) == 1
     assert str(tmp_path / "taken") in capsys.readouterr().err
+
+
+@pytest.mark.s3
+def test_segments_on_a_real_s3_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    manager = ServiceManager(tmp_path / "state", ProcessId.current())
+    try:
+        for variable, value in seaweedfs.start(tmp_path / "state", manager=manager).items():
+            monkeypatch.setenv(variable, value)
+        url = f"s3://{seaweedfs.BUCKET}/ledgers"
+        store = Store.open(url)
+        with Ledger(tmp_path / "l") as ledger:
+            for name in "ab":
+                ledger.add(entries(name))
+                ship(ledger, store, "run/ledger")
+            assert ship(ledger, store, "run/ledger") == []
+        assert names(join(store, "run")) == ["a", "b"]
+        assert main(["ledger", f"{url}/run"]) == 0
+        assert "4  2 (50.0 %)" in capsys.readouterr().out
+        assert main(["ledger", f"{url}/nothing"]) == 1
+        assert f"{url}/nothing" in capsys.readouterr().err
+    finally:
+        manager.end_all()
