@@ -9,10 +9,12 @@ from components.judge.base import Judge
 from components.judge.build import build_judge
 from components.judge.endpoint import resolve_endpoint
 from components.judge.memory import Ledger
+from components.judge.moving import MovingJudge
 from components.judge.panel.panel import Panel
 
 if TYPE_CHECKING:
     from components.core.spec import Experiment
+    from components.core.spec.judge import JudgeSpec
 
 
 def build_deciding_judge(
@@ -29,18 +31,22 @@ def build_deciding_judge(
     Raises:
         JudgeError: a judge is not deployed, its key is missing, or it lacks what the protocol needs.
     """
-    judges = [
-        build_judge(
-            spec,
-            experiment.reward,
-            resolve_endpoint(spec, state),
-            ledger,
-            state=state,
-            identity=canonical_json(spec.identity()),
-            earlier=earlier,
+
+    def member(spec: "JudgeSpec") -> Judge:
+        return MovingJudge(
+            lambda: resolve_endpoint(spec, state),
+            lambda address: build_judge(
+                spec,
+                experiment.reward,
+                address,
+                ledger,
+                state=state,
+                identity=canonical_json(spec.identity()),
+                earlier=earlier,
+            ),
         )
-        for spec in experiment.judges()
-    ]
+
+    judges = [member(spec) for spec in experiment.judges()]
     panel = experiment.panel
     if panel is None:
         return judges[0]
