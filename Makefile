@@ -70,15 +70,19 @@ schema: $(VENV)/.ready ## Write JSON schemas of the configuration to build/schem
 
 .PHONY: test
 test: $(VENV)/.ready-dev ## Run the tests, the pipeline on the tiny model among them (under twenty minutes)
-	@$(PY) -m pytest -q -m "not smollm and not kills"
+	@$(PY) -m pytest -q -m "not smollm and not kills and not arms"
 
 .PHONY: test-fast
 test-fast: $(VENV)/.ready-dev ## Only the tests that need no server and no training (about three minutes)
-	@$(PY) -m pytest -q -m "not smollm and not kills and not verl and not pipeline and not s3 and not slow"
+	@$(PY) -m pytest -q -m "not smollm and not kills and not arms and not verl and not pipeline and not s3 and not slow"
 
 .PHONY: test-demo
 test-demo: $(VENV)/.ready-dev ## A short form of the demo with the real small model (about eight minutes)
 	@$(PY) -m pytest -q -m smollm
+
+.PHONY: test-arms
+test-arms: $(VENV)/.ready-dev ## Train the tiny model by judges and rewards of other kinds (about five minutes)
+	@$(PY) -m pytest -q -m arms
 
 .PHONY: test-kills
 test-kills: $(VENV)/.ready-dev ## Kill the tiny pipeline at ten random points and go on (up to half an hour)

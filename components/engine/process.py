@@ -22,8 +22,12 @@ _END_SECONDS = 20.0
 _ERROR_LINE = re.compile(r"\b\w*(Error|Exception)\b.*")
 
 
+_SLOW_START = "The current node timed out during startup"
+"""What Ray says when its own processes take more than 30 s to start, which no setting changes: a busy machine."""
+
+
 class StalledError(Exception):
-    """The trainer showed no sign of life for longer than it may."""
+    """The trainer showed no sign of life for longer than it may, or Ray gave up waiting for itself."""
 
 
 class TrainerProcess:
@@ -71,7 +75,7 @@ class TrainerProcess:
             deadline: Unix time at which training must be over.
 
         Raises:
-            StalledError: it hung, and was ended.
+            StalledError: it hung, and was ended; or Ray did not start in time.
             JudgeError: the judge stopped judging, and the trainer was ended.
             StepError: it failed, or the deadline passed.
         """
@@ -151,6 +155,8 @@ class TrainerProcess:
         with self._log.open("rb") as log:
             log.seek(self._log_start)
             lines = log.read().decode(errors="replace").splitlines()
+        if any(_SLOW_START in line for line in lines):
+            raise StalledError("Ray did not start within its 30 s; the machine is busy")
         telling = [line for line in lines if _ERROR_LINE.search(line)][-3:] or lines[-5:]
         raise StepError(
             "the trainer failed: " + " | ".join(line.strip()[:300] for line in telling),

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from components.core.spec import Experiment
 
 SAME_MODEL = "The judge is the same model as the policy."
+RANKS_ONLY = (
+    "The judge was asked by likelihood ratio: its values rank responses against each other and are no calibrated "
+    "probabilities of a criterion being met."
+)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -22,17 +26,24 @@ class Judged:
         text: name, family and size.
         weak: why it is weak; None when it is not said to be.
         same_as_policy: judge and policy come from one and the same weights.
+        ranks_only: it was asked by a protocol whose values only rank.
     """
 
     name: str
     text: str
     weak: str | None
     same_as_policy: bool
+    ranks_only: bool = False
 
     @property
     def warnings(self) -> list[str]:
         """What a reader must know before any number."""
         return [*([self.weak] if self.weak else []), *([SAME_MODEL] if self.same_as_policy else [])]
+
+    @property
+    def scale(self) -> str | None:
+        """What its numbers are not; None where nothing is to be said."""
+        return RANKS_ONLY if self.ranks_only else None
 
 
 def judged(experiment: "Experiment") -> Judged:
@@ -40,11 +51,12 @@ def judged(experiment: "Experiment") -> Judged:
     judges, policy = experiment.judges(), experiment.policy
     text = ", ".join(f"{judge.name} (family {judge.family}, {parameters(judge.parameters)})" for judge in judges)
     same = any(judge.source is not None and judge.source.identity() == policy.source.identity() for judge in judges)
+    ranks = experiment.reward.protocol == "likelihood_ratio"
     if experiment.panel is None:
-        return Judged(judges[0].name, text, judges[0].weak, same)
+        return Judged(judges[0].name, text, judges[0].weak, same, ranks)
     weak = " ".join(f"{judge.name}: {judge.weak}" for judge in judges if judge.weak is not None)
     panel = f"{experiment.panel.name}, the {experiment.panel.combine} of {text}"
-    return Judged(experiment.panel.name, panel, weak or None, same)
+    return Judged(experiment.panel.name, panel, weak or None, same, ranks)
 
 
 def parameters(number: int | None) -> str:

@@ -51,7 +51,7 @@ def _train_to_the_end(ctx: StepContext, paths: TrainingPaths) -> None:
             _train(ctx, paths, deadline)
             break
         except StalledError as error:
-            ctx.progress.phase(f"the trainer hung ({error}); start {start} of {_STARTS} ended")
+            ctx.progress.phase(f"the trainer hung: {error}; start {start} of {_STARTS} ended")
             if start == _STARTS:
                 raise StepError(
                     f"the trainer hung {_STARTS} times", where=str(ctx.work / "trainer.log"), remedy="see the log"

@@ -63,6 +63,12 @@ def test_a_hang_is_ended_and_named(tmp_path, monkeypatch):
     assert not psutil.pid_exists(pid)
 
 
+def test_a_ray_that_is_too_slow_to_start_is_worth_another_start(tmp_path, monkeypatch):
+    code = "raise Exception('The current node timed out during startup. This could happen because some of the raylet')"
+    with pytest.raises(StalledError, match="machine is busy"):
+        watch(start(tmp_path, monkeypatch, code))
+
+
 def test_output_counts_as_a_sign_of_life(tmp_path, monkeypatch):
     code = "import time\nfor i in range(20):\n    print(i, flush=True)\n    time.sleep(0.1)"
     watch(start(tmp_path, monkeypatch, code), stall=1.5)

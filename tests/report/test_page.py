@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from components.core.spec import load_experiment
-from components.report.settings import SAME_MODEL
+from components.report.settings import RANKS_ONLY, SAME_MODEL, judged
 from components.report.step import STEP
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}
@@ -147,6 +147,14 @@ def test_a_strong_judge_gets_no_warning(make_context, world):
     text = outline((context.out / "report.html").read_text(encoding="utf-8"))
     assert "Weak judge." not in text
     assert SAME_MODEL not in text
+    assert RANKS_ONLY in text
+
+
+def test_only_the_likelihood_ratio_is_said_to_rank_only(make_context, world):
+    spec = make_context(world).experiment
+    assert judged(spec).scale == RANKS_ONLY
+    reward = spec.reward.model_copy(update={"protocol": "rubric", "value": "binary"})
+    assert judged(spec.model_copy(update={"reward": reward})).scale is None
 
 
 def test_a_run_without_rollouts_still_reports(make_context, world):
