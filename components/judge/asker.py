@@ -2,7 +2,6 @@
 
 import asyncio
 import dataclasses
-import hashlib
 import time
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,7 @@ from components.judge.carrier import Carrier, Reply
 from components.judge.chat_reply import read_answer, read_usage
 from components.judge.failures import Failure, ReplyTrouble
 from components.judge.flights import Flights
-from components.judge.memory import Budget, Cache, CacheKey, CallRow, Ledger, Price
+from components.judge.memory import Account, Budget, Cache, CacheKey, Ledger, Price
 from components.judge.profiles.base import Profile
 from components.judge.stream import assemble
 from components.judge.verdict import UnknownReason
@@ -64,9 +63,8 @@ class Asker:
         self._protocol = protocol
         self._sampling = sampling
         self._cache = cache
-        self._ledger = ledger
-        self._budget = budget
-        self._price = Price.of(spec.price) if spec.price is not None else None
+        price = Price.of(spec.price) if spec.price is not None else None
+        self._account = Account(spec.name, protocol, ledger=ledger, price=price, budget=budget)
         self._streams = profile.streams(spec)
         self._flights: Flights[CacheKey, Answer | Failure] = Flights()
         self._bytes_per_token = _BYTES_PER_TOKEN
@@ -93,8 +91,8 @@ class Asker:
         if known is not None:
             self._record(call, body, known, begun, from_cache=True)
             return self._droppable(known, key)
-        if self._budget is not None and not self._budget.reserve(Usage(self._guess(body))):
-            refused = Failure(UnknownReason.BUDGET, self._budget.reached or "the budget is used up")
+        refused = self._account.reserve(Usage(self._guess(body)))
+        if refused is not None:
             self._record(call, body, refused, begun)
             return refused
         usage, calls = Usage(), 1
@@ -105,8 +103,7 @@ class Asker:
             self._record(call, body, Failure(UnknownReason.TIMEOUT, "given up by its caller", attempts=1), begun)
             raise
         finally:
-            if self._budget is not None:
-                self._budget.spent(usage, calls)
+            self._account.settle(usage, calls)
         if self._cache is not None and reply is not None and isinstance(got, Answer) and _is_whole(got, call):
             self._cache.put(key, reply.body)
             got = self._droppable(got, key)
@@ -203,33 +200,16 @@ class Asker:
         usage: Usage | None = None,
         reply: Reply | None = None,
     ) -> None:
-        if self._ledger is None:
-            return
-        used = usage or Usage()
-        answer = got if isinstance(got, Answer) else None
-        raw = got.body if isinstance(got, Failure) else None
-        self._ledger.add_call(
-            CallRow(
-                time=time.time(),
-                judge=self._spec.name,
-                protocol=self._protocol,
-                purpose=call.purpose,
-                prompt_hash=hashlib.sha256(body).hexdigest(),
-                attempts=got.attempts,
-                seconds=time.monotonic() - begun,
-                key=None if reply is None else reply.key,
-                endpoint=None if reply is None else reply.endpoint,
-                prompt_tokens=used.prompt,
-                completion_tokens=used.completion,
-                cached_tokens=used.cached,
-                cost=None if self._price is None else self._price.cost(used),
-                currency=None if self._price is None else self._price.currency,
-                finish=None if answer is None else answer.finish,
-                reason=got.reason.value if isinstance(got, Failure) else None,
-                from_cache=from_cache,
-                reply_chars=0 if answer is None else len(answer.text),
-                raw_id=answer.raw_id if answer is not None else _digest(raw),
-            )
+        self._account.record(
+            body,
+            begun,
+            attempts=got.attempts,
+            usage=usage,
+            reply=reply,
+            failure=got if isinstance(got, Failure) else None,
+            answer=got if isinstance(got, Answer) else None,
+            purpose=call.purpose,
+            from_cache=from_cache,
         )
 
 
@@ -240,7 +220,3 @@ def _is_whole(answer: Answer, call: Call) -> bool:
 
 def _sum(one: Usage, other: Usage) -> Usage:
     return Usage(one.prompt + other.prompt, one.completion + other.completion, one.cached + other.cached)
-
-
-def _digest(raw: bytes | None) -> str | None:
-    return None if raw is None else hashlib.sha256(raw).hexdigest()

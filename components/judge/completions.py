@@ -151,8 +151,7 @@ class CompletionsJudge:
 
     def _unasked(self, sample: Sample, begun: float, failure: Failure, body: bytes = b"") -> None:
         """The row of a question that was not put."""
-        about = _about(sample)
-        self._account.record(body, begun, attempts=0, usage=Usage(), reply=None, failure=failure, about=about)
+        self._account.record(body, begun, attempts=0, failure=failure, about=_about(sample))
 
     def _learn(self, reply: Reply, body: bytes, usage: Usage) -> None:
         """Correct the token bucket, and the guess for the next call."""

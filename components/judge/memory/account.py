@@ -3,7 +3,7 @@
 import hashlib
 import time
 
-from components.judge.calls import Usage
+from components.judge.calls import Answer, Usage
 from components.judge.carrier import Reply
 from components.judge.failures import Failure
 from components.judge.memory.budget import Budget, Price
@@ -55,12 +55,14 @@ class Account:
         begun: float,
         *,
         attempts: int,
-        usage: Usage,
-        reply: Reply | None,
-        failure: Failure | None,
-        about: tuple[str, int],
+        usage: Usage | None = None,
+        reply: Reply | None = None,
+        failure: Failure | None = None,
+        answer: Answer | None = None,
         finish: str | None = None,
+        about: tuple[str, int] | None = None,
         purpose: str = "ask",
+        from_cache: bool = False,
     ) -> None:
         """Append the call's row.
 
@@ -68,18 +70,22 @@ class Account:
             body: what was sent, or would have been; b"" where it came to no body.
             begun: time on ``time.monotonic``.
             attempts: HTTP calls made.
-            usage: tokens that the server counted.
+            usage: tokens that the server counted; None where it counted none.
             reply: the last reply of status 200, if one came.
-            failure: why there is no answer; None when there is one.
-            about: the sample's id and the characters of its response.
-            finish: see :class:`CallRow`; as is ``purpose``.
+            failure: why nothing came of it; None when something did.
+            answer: what a chat judge said.
+            finish: why the reply ended, where there is no ``answer`` to say it.
+            about: the sample's id and the characters of its response; None leaves it to :func:`about`.
+            purpose: see :class:`CallRow`.
+            from_cache: whether our cache answered.
 
         Raises:
             JudgeError: the ledger cannot be written.
         """
         if self._ledger is None:
             return
-        raw = reply.body if failure is None and reply is not None else None if failure is None else failure.body
+        used = usage or Usage()
+        sample_id, response_chars = about or (None, None)
         self._ledger.add_call(
             CallRow(
                 time=time.time(),
@@ -91,15 +97,22 @@ class Account:
                 seconds=time.monotonic() - begun,
                 key=None if reply is None else reply.key,
                 endpoint=None if reply is None else reply.endpoint,
-                prompt_tokens=usage.prompt,
-                completion_tokens=usage.completion,
-                cached_tokens=usage.cached,
-                cost=None if self._price is None else self._price.cost(usage),
+                prompt_tokens=used.prompt,
+                completion_tokens=used.completion,
+                cached_tokens=used.cached,
+                cost=None if self._price is None else self._price.cost(used),
                 currency=None if self._price is None else self._price.currency,
-                finish=finish,
+                finish=finish if answer is None else answer.finish,
                 reason=None if failure is None else failure.reason.value,
-                raw_id=None if raw is None else hashlib.sha256(raw).hexdigest(),
-                sample_id=about[0],
-                response_chars=about[1],
+                from_cache=from_cache,
+                reply_chars=0 if answer is None else len(answer.text),
+                raw_id=_raw_id(reply, failure) if answer is None else answer.raw_id,
+                sample_id=sample_id,
+                response_chars=response_chars,
             )
         )
+
+
+def _raw_id(reply: Reply | None, failure: Failure | None) -> str | None:
+    body = failure.body if failure is not None else None if reply is None else reply.body
+    return None if body is None else hashlib.sha256(body).hexdigest()
