@@ -7,9 +7,10 @@ class Limiter:
     """A limit between 1 and ``most`` that falls when the judge is pressed too hard and rises while it is not.
 
     It falls by the factor 0.7, at most once a round-trip: a call that began before the last fall says nothing about
-    the limit since. It rises by one for every window (as many good replies as the limit). After falls with no good
-    reply between them, a storm, it returns by one for every good reply to where the first of them left it: what was
-    fine before the storm is not sought anew.
+    the limit since. It rises by one for every window (as many good replies as the limit) up to where it last fell
+    from. Beyond that the judge takes more than it did then, and it rises by one, two, four and so on: the end of a
+    storm is found soon. After falls with no good reply between them, where the judge refused everything, it returns by
+    one for every good reply to where the first of them left it: what was fine before is not sought anew.
 
     Args:
         most: where it begins, and what it never exceeds.
@@ -21,6 +22,8 @@ class Limiter:
         self._target = latency_target
         self._limit = float(most)
         self._return_to = float(most)
+        self._fell_from = float(most)
+        self._step = 1.0
         self._good = 0
         self._good_since = True
         self._fell = float("-inf")
@@ -41,17 +44,28 @@ class Limiter:
         if self._limit >= self.most:
             return
         self._good += 1
-        if self._limit < self._return_to or self._good >= self._limit:
-            self._good = 0
-            self._limit = min(float(self.most), self._limit + 1.0)
+        if self._limit < self._return_to:
+            self._rise(1.0)
+        elif self._good >= self._limit:
+            beyond = self._limit >= self._fell_from
+            self._rise(self._step if beyond else 1.0)
+            if beyond:
+                self._step *= 2.0
 
     def pressed(self, began: float, now: float) -> None:
         """A call that began at ``began`` was refused, or took too long."""
         if began < self._fell:
             return
-        self._limit = max(1.0, self._limit * _DECREASE)
         if self._good_since:
-            self._return_to = self._limit
+            self._fell_from, self._return_to = self._limit, max(1.0, self._limit * _DECREASE)
+        else:
+            self._fell_from = self._return_to
+        self._limit = max(1.0, self._limit * _DECREASE)
+        self._step = 1.0
         self._good_since = False
         self._good = 0
         self._fell = now
+
+    def _rise(self, step: float) -> None:
+        self._good = 0
+        self._limit = min(float(self.most), self._limit + step)
