@@ -1,12 +1,11 @@
 """Which of two responses a judge prefers, in its last JSON object that says so."""
 
-from collections.abc import Sequence
 from typing import Final, Literal
 
 from components.judge.parsing.labels import listed, normal
 from components.judge.parsing.reasoning import drop_reasoning
 from components.judge.parsing.refusal import is_refusal
-from components.judge.parsing.scan import Broken, Cut, Whole, copies, encloses, scan
+from components.judge.parsing.scan import Broken, Cut, Whole, copies, encloses, goes_on, scan, stands_alone
 from components.judge.parsing.values import Number, Object, Value
 from components.judge.verdict import UnknownReason
 
@@ -33,7 +32,8 @@ def read_choice(reply: str, *, cut: bool = False, quoted: tuple[str, ...] = ()) 
         reply: the judge's text.
         cut: the server says that it stopped for length.
         quoted: the responses, as the judge saw them. An object that stands in one of them word for word is the judge's
-            quotation as long as the judge has given others; where there are no others, they must agree.
+            quotation as long as the judge has given others; where there are no others, they must agree, and be all
+            that the reply consists of.
     """
     spoken = drop_reasoning(reply)
     text = spoken.text
@@ -46,16 +46,19 @@ def read_choice(reply: str, *, cut: bool = False, quoted: tuple[str, ...] = ()) 
 
 def _last(text: str, cut: bool, quoted: tuple[str, ...]) -> Choice | UnknownReason:
     """What the last object says, unless it, or what is around it, is cut or broken."""
-    pieces: Sequence[Whole | Cut | Broken] = scan(text)
-    said = {p.start: choice for p in pieces if isinstance(p, Whole) and (choice := _choice(p.value)) is not None}
-    copied = copies(text, pieces, *quoted)
+    found = scan(text)
+    said = {p.start: choice for p in found if isinstance(p, Whole) and (choice := _choice(p.value)) is not None}
+    copied = copies(text, found, *quoted)
     own = said.keys() - copied
     if not own and len(set(said.values())) > 1:
         return UnknownReason.CONTRADICTORY
-    pieces = [p for p in pieces if not isinstance(p, Whole) or p.start in (own or said)]
+    pieces = [p for p in found if not isinstance(p, Whole) or p.start in (own or said)]
     last = pieces[-1] if pieces else None
     if not isinstance(last, Whole):
         return UnknownReason.TRUNCATED if cut or isinstance(last, Cut) else UnknownReason.UNPARSEABLE
+    alone = own or stands_alone(text, [p for p in pieces if isinstance(p, Whole)])
+    if goes_on(text, last, found) or not alone:
+        return UnknownReason.TRUNCATED if cut else UnknownReason.UNPARSEABLE
     outer = [p for p in pieces[:-1] if isinstance(p, Cut) or (isinstance(p, Broken) and encloses(text, p, last))]
     if cut and (last.start in copied or text[last.end :].strip(_CLOSERS)):
         return UnknownReason.TRUNCATED

@@ -9,7 +9,7 @@ from components.judge.parsing.claims import Claim, claims_in
 from components.judge.parsing.labels import Label, agree
 from components.judge.parsing.reasoning import drop_reasoning
 from components.judge.parsing.refusal import is_refusal
-from components.judge.parsing.scan import Broken, Cut, Whole, copies, encloses, scan
+from components.judge.parsing.scan import Broken, Cut, Whole, copies, encloses, goes_on, scan, stands_alone
 from components.judge.verdict import UnknownReason, VerdictStatus
 
 VERSION: Final = 2
@@ -52,7 +52,8 @@ def read_reply(reply: str, wanted: Sequence[int], *, cut: bool = False, quoted: 
             there is only one.
         cut: the server says that it stopped for length.
         quoted: the response under judgement, as the judge saw it. Verdicts that stand in it word for word are the
-            judge's quotation as long as the judge has given others; where there are no others, they must agree.
+            judge's quotation as long as the judge has given others; where there are no others, they must agree, and
+            be all that the reply consists of.
 
     Returns:
         One reading for every number in ``wanted``.
@@ -73,16 +74,16 @@ def read_reply(reply: str, wanted: Sequence[int], *, cut: bool = False, quoted: 
 
 def _find(text: str, single: bool, cut: bool, quoted: str) -> tuple[list[Claim], UnknownReason] | UnknownReason:
     """The claims that count, and the reason for criteria that they leave out; or why none count."""
-    pieces: Sequence[Whole | Cut | Broken] = scan(text)
+    found = scan(text)
     said: dict[int, list[Claim]] = {}
-    for piece in pieces:
+    for piece in found:
         if isinstance(piece, Whole) and (claims := _claims(piece, single)):
             said[piece.start] = claims
-    copied = copies(text, pieces, quoted)
+    copied = copies(text, found, quoted)
     own = said.keys() - copied
     if not own and _differ(said):
         return UnknownReason.CONTRADICTORY
-    pieces = [p for p in pieces if _counts(p, own or said, copied if own else ())]
+    pieces = [p for p in found if not isinstance(p, Whole) or p.start in (own or said)]
     if not pieces:
         return UnknownReason.TRUNCATED if cut else UnknownReason.UNPARSEABLE
     last = pieces[-1]
@@ -92,6 +93,9 @@ def _find(text: str, single: bool, cut: bool, quoted: str) -> tuple[list[Claim],
         return UnknownReason.TRUNCATED if cut else UnknownReason.UNPARSEABLE
     outer = [p for p in pieces[:-1] if isinstance(p, Cut) or (isinstance(p, Broken) and encloses(text, p, last))]
     tail = not _CLOSERS.fullmatch(text, last.end)
+    alone = own or stands_alone(text, [p for p in pieces if isinstance(p, Whole)])
+    if goes_on(text, last, found) or not alone:
+        return UnknownReason.TRUNCATED if cut else UnknownReason.UNPARSEABLE
     if cut and (tail or last.start in copied):
         return UnknownReason.TRUNCATED
     if outer:
@@ -104,12 +108,6 @@ def _find(text: str, single: bool, cut: bool, quoted: str) -> tuple[list[Claim],
 
 def _claims(piece: Whole, single: bool) -> list[Claim]:
     return [claim for claim in claims_in(piece.value) if single or claim.number is not None]
-
-
-def _counts(piece: Whole | Cut | Broken, said: Container[int], copied: Container[int]) -> bool:
-    if isinstance(piece, Whole):
-        return piece.start in said
-    return isinstance(piece, Broken) or not (piece.elements and piece.start in copied)
 
 
 def _differ(said: Mapping[int, list[Claim]]) -> bool:

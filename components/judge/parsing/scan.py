@@ -9,6 +9,8 @@ from components.judge.parsing.values import BrokenError, DeepError, OpenError, V
 
 _BRACKET: Final = re.compile(r"[\[{]")
 _ARRAY_OF_OBJECTS: Final = re.compile(r"\[\s*(?:\{|$)")
+_DECORATION: Final = re.compile(r"(?:[\s`*_~#>,;.\ufeff\u200b]|json)*", re.IGNORECASE)
+_LOOSE: Final = re.compile(r"[\"'”]\s*:\s*(?:[\"'“\[{\d]|(?:true|false|null)\b)", re.IGNORECASE)
 _MOST_OPEN: Final = 64
 """Cut values that are looked into; each costs a walk to the text's end."""
 
@@ -24,11 +26,11 @@ class Whole:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Cut:
-    """A value that the text's end cuts; ``elements`` are the whole ones of an array, the last one up to ``end``."""
+    """A value that the text's end cuts; ``elements`` are the whole ones of an array, with the places of their ends."""
 
     start: int
     elements: tuple[Value, ...]
-    end: int
+    ends: tuple[int, ...]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -54,8 +56,8 @@ def scan(text: str) -> list[Whole | Cut | Broken]:
         except OpenError as error:
             cuts += 1
             if text[start] == "{" or _ARRAY_OF_OBJECTS.match(text, start):
-                found.append(Cut(start, tuple(error.elements), error.end))
-            place = max(place, error.end if error.elements else place)
+                found.append(Cut(start, tuple(error.elements), tuple(error.ends)))
+            place = error.ends[-1] if error.ends else place
         except BrokenError as error:
             if error.meant:
                 found.append(Broken(start))
@@ -65,10 +67,38 @@ def scan(text: str) -> list[Whole | Cut | Broken]:
 
 
 def copies(text: str, pieces: Sequence[Whole | Cut | Broken], *quoted: str) -> set[int]:
-    """Starts of the pieces that stand word for word in a quoted text; white space does not matter."""
+    """Starts of the pieces that stand word for word in a quoted text, a cut one by any of its elements; white space
+    does not matter."""
     sources = ["".join(each.split()) for each in quoted]
-    words = {p.start: "".join(text[p.start : p.end].split()) for p in pieces if not isinstance(p, Broken)}
-    return {start for start, bare in words.items() if bare and any(bare in source for source in sources)}
+    found = set()
+    for piece in pieces:
+        if isinstance(piece, Broken):
+            continue
+        ends = [piece.end] if isinstance(piece, Whole) else piece.ends
+        starts = [piece.start, *(end for end in ends[:-1])]
+        parts = ("".join(text[start:end].split()).strip("[,") for start, end in zip(starts, ends, strict=False))
+        if any(part in source for part in parts if part for source in sources):
+            found.add(piece.start)
+    return found
+
+
+def stands_alone(text: str, said: Sequence[Whole]) -> bool:
+    """Whether there is nothing but decoration around and between the values."""
+    return _DECORATION.fullmatch(_around(text, 0, said)) is not None
+
+
+def goes_on(text: str, last: Whole, pieces: Sequence[Whole | Cut | Broken]) -> bool:
+    """Whether keys with values stand behind the last value, in no object: the value was meant to go on."""
+    behind = [piece for piece in pieces if isinstance(piece, Whole) and piece.start > last.start]
+    return _LOOSE.search(_around(text, last.end, behind)) is not None
+
+
+def _around(text: str, place: int, values: Sequence[Whole]) -> str:
+    parts = []
+    for value in values:
+        parts.append(text[place : value.start])
+        place = value.end
+    return " ".join([*parts, text[place:]])
 
 
 def encloses(text: str, outer: Broken, inner: Whole) -> bool:

@@ -43,12 +43,12 @@ class OpenError(Exception):
 
     Args:
         elements: what was whole of the outermost array, if the value is one.
-        end: where the last of them ends.
+        ends: where each of them ends.
     """
 
-    def __init__(self, elements: list[Value], end: int) -> None:
+    def __init__(self, elements: list[Value], ends: list[int]) -> None:
         self.elements = elements
-        self.end = end
+        self.ends = ends
         super().__init__("the text ends inside a value")
 
 
@@ -120,14 +120,14 @@ class _Reader:
     def _array(self, depth: int) -> list[Value]:
         self._enter(depth)
         elements: list[Value] = []
-        end = self.place
+        ends: list[int] = []
         try:
             while self._peek() != "]":
                 elements.append(self.value(depth + 1))
-                end = self.place
+                ends.append(self.place)
                 self._separate("]")
         except OpenError as error:
-            raise (OpenError(elements, end) if depth == 0 else error) from None
+            raise (OpenError(elements, ends) if depth == 0 else error) from None
         self.place += 1
         return elements
 
@@ -144,7 +144,7 @@ class _Reader:
     def _string(self, opening: str) -> str:
         found = _STRINGS[opening].match(self.text, self.place)
         if found is None:
-            raise OpenError([], self.place)
+            raise OpenError([], [])
         self.place = found.end()
         # Escaped halves of a character come together; a half on its own is none.
         return _ESCAPE.sub(_unescape, found[1]).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -165,7 +165,7 @@ class _Reader:
         space = _SPACE.match(self.text, self.place)
         self.place = space.end() if space else self.place
         if self.place >= len(self.text):
-            raise OpenError([], self.place)
+            raise OpenError([], [])
         return self.text[self.place]
 
 
