@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch")
@@ -18,6 +18,7 @@ from verl.trainer.ppo.core_algos import agg_loss  # noqa: E402
 from components.reward import verl_groups  # noqa: E402
 from components.reward.judge_rates import Judged  # noqa: E402
 from components.reward.rollout_log import RolloutLog  # noqa: E402
+from components.reward.verl_advantage import gavel_grpo  # noqa: E402
 
 
 class Queue:
@@ -72,6 +73,39 @@ def test_exactly_the_groups_without_two_values_are_masked(rows: list[tuple[float
     for key, (_, group, length) in zip(keys, rows, strict=True):
         values = {reward for reward, other, _ in rows if other == group}
         assert int(queue.rows[key]["response_mask"].sum()) == (length if len(values) > 1 else 0)
+
+
+GROUP = st.lists(
+    st.one_of(st.none(), st.sampled_from([0.0, 0.25, 0.5, 1.0]), st.floats(0, 1, width=32)), min_size=1, max_size=16
+)
+
+
+@given(st.lists(GROUP, min_size=1, max_size=4))
+@example([[0.7]])
+@example([[None] * 16])
+@example([[None, 0.9, None]])
+@example([[0.4] * 16, [0.0, 1.0]])
+@example([[None, 1.0, 0.0, 0.5] * 4])
+def test_from_rewards_to_masks_and_advantages_against_a_direct_formula(groups: list[list[float | None]]):
+    """Groups of 1 to 16 samples; None abstained, and verl has dropped it. The formula is written anew in float64."""
+    rows = [(f"g{number}", reward) for number, group in enumerate(groups) for reward in group if reward is not None]
+    if not rows:
+        return
+    queue, keys, _ = masked([reward for _, reward in rows], [name for name, _ in rows], [2] * len(rows))
+    scores = torch.stack([queue.rows[key]["rm_scores"] for key in keys])
+    masks = torch.stack([queue.rows[key]["response_mask"] for key in keys])
+    # verl fills the batch up with rows without any token.
+    scores, masks = torch.cat([scores, scores[:1]]), torch.cat([masks, torch.zeros_like(masks[:1])])
+    index = np.array([*(name for name, _ in rows), rows[0][0]], dtype=object)
+    advantages, _ = gavel_grpo(scores, masks, index)
+    assert advantages[-1].abs().sum().item() == 0
+    for place, (name, reward) in enumerate(rows):
+        judged = np.array([other for group, other in rows if group == name], dtype=np.float64)
+        deviation = np.sqrt(np.sum((judged - judged.sum() / len(judged)) ** 2) / max(1, len(judged) - 1))
+        learns = len(judged) > 1 and deviation > 1e-6
+        assert queue.rows[keys[place]]["loss_mask"].tolist() == masks[place].tolist() == [int(learns)] * 2
+        expected = (reward - judged.sum() / len(judged)) / deviation if learns else 0.0
+        assert advantages[place].tolist() == pytest.approx([expected] * 2, rel=1e-3, abs=1e-4)
 
 
 @pytest.mark.parametrize("mode", ["token-mean", "seq-mean-token-sum", "seq-mean-token-mean"])

@@ -13,8 +13,14 @@ BINARY = ["0100000010", "1110010000"]
 TWO_OBSERVERS = ["aabbdcccedda", "babbbccceddd"]
 FOUR_OBSERVERS = ["123321412...", "1233224125.3", ".3332342251.", "12332441251."]
 
+# Wikipedia, "Krippendorff's alpha", the computational example: three coders, fifteen units, nominal alpha 0.691.
+THREE_CODERS = [".....34121133.3", "1.213343.......", "..21344.21133.4"]
 
-@pytest.mark.parametrize(("observers", "alpha"), [(BINARY, 0.095), (TWO_OBSERVERS, 0.692), (FOUR_OBSERVERS, 0.743)])
+
+@pytest.mark.parametrize(
+    ("observers", "alpha"),
+    [(BINARY, 0.095), (TWO_OBSERVERS, 0.692), (FOUR_OBSERVERS, 0.743), (THREE_CODERS, 0.691)],
+)
 def test_published_examples(observers: list[str], alpha: float):
     units = [[None if value == "." else value for value in unit] for unit in zip(*observers, strict=True)]
     assert krippendorff_alpha(units) == pytest.approx(alpha, abs=0.0005)
