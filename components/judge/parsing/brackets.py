@@ -8,7 +8,8 @@ from components.judge.parsing.refusal import is_refusal
 from components.judge.parsing.reply import Reading
 from components.judge.verdict import UnknownReason, VerdictStatus
 
-_LABEL: Final = re.compile(r"\[\[\s*([^\[\]]{0,40}?)\s*\]\]")
+_WRITTEN: Final = re.compile(r"\[\[\s*([^\[\]]{0,40}?)\s*\]\]")
+_LABEL: Final = re.compile(rf"(?<!\[){_WRITTEN.pattern}(?!\])")
 _DRESS: Final = " \t\r\n*_`\"'#>\ufeff\u200b"
 _STATUS: Final = {"1": VerdictStatus.MET, "0": VerdictStatus.UNMET}
 
@@ -39,7 +40,7 @@ def read_brackets(reply: str, cut: bool = False, quoted: str = "") -> Reading:
             return _unknown(UnknownReason.REFUSED)
         return _unknown(UnknownReason.TRUNCATED if cut or spoken.unfinished else UnknownReason.UNPARSEABLE)
     begins = _LABEL.match(text) is not None
-    doubtful = {label[1] for label in _LABEL.finditer(quoted)}
+    doubtful = {label[1] for label in _WRITTEN.finditer(quoted)}
     if begins and found[0] not in doubtful:
         return _reading(found[0])
     own = [label for label in found if label not in doubtful]
