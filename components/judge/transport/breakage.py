@@ -34,7 +34,7 @@ def what_broke(error: Exception, url: str, limit: float, *, began: bool, streami
         # No repetition mends an address, but another endpoint may have a right one.
         signal = Signal.ALIVE if alone else Signal.UNREACHED
         return Trouble(UnknownReason.REJECTED, f"{url}: {error} ({hint})", signal, again=not alone, counts=False)
-    if isinstance(error, aiohttp.InvalidURL):
+    if isinstance(error, aiohttp.InvalidURL | aiohttp.NonHttpUrlClientError):
         return Trouble(UnknownReason.REJECTED, f"{url}: not a URL: {error}", Signal.ALIVE, again=False)
     if isinstance(error, aiohttp.ClientError | OSError):
         reason = UnknownReason.STREAM_CUT if streaming else UnknownReason.JUDGE_DOWN

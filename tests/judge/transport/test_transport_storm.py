@@ -6,7 +6,6 @@ Before and after the storm the server takes all that 64 permits carry, 160 calls
 import asyncio
 import dataclasses
 import math
-import random
 from collections.abc import Callable
 
 import pytest
@@ -15,7 +14,7 @@ from virtual_time import now, run
 
 from components.judge.transport import Reply
 
-BEGIN, END = 20.0, 110.0
+BEGIN, END = 10.0, 50.0
 PLENTY = 64 / 0.4
 
 
@@ -40,7 +39,7 @@ class Limited:
             return Says(429, 0.02, self.header(wait))
         self.good.append(came.time)
         # The length of an answer differs from call to call, and comes from the call's number alone.
-        return Says(200, random.Random(came.number).uniform(0.2, 0.6))
+        return Says(200, 0.2 + 0.4 * (came.number * 2654435761 % 1000) / 999)
 
     def wait(self, time: float) -> float:
         if self.window is not None:
@@ -93,7 +92,7 @@ def test_a_storm(name: str) -> None:
 
         async def caller() -> None:
             nonlocal wrong
-            while now() < END + 20.0:
+            while now() < END + 16.0:
                 number = next(numbers)
                 got = await calls.post("/v1", {"number": number})
                 wrong += not isinstance(got, Reply) or got.data != {"number": number}
@@ -110,7 +109,7 @@ def test_a_storm(name: str) -> None:
     assert used >= 0.9 * permitted
     # Within five seconds of the end the rate is what it was before.
     after = sum(END + 5.0 <= time < END + 15.0 for time in ends) / 10.0
-    before = sum(5.0 <= time < 15.0 for time in ends) / 10.0
+    before = sum(4.0 <= time < 9.0 for time in ends) / 5.0
     print(f"{name}: {before:.0f} a second before, {after:.0f} after")
     assert before >= 0.9 * PLENTY
     assert after >= 0.9 * before
