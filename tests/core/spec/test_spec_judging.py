@@ -49,7 +49,7 @@ def protocol(name: str) -> str:
         ),
         ("reward.prompt", "there is no file", "known: ", [*CHAT, protocol("rubric"), "reward.prompt=missing"]),
         ("reward.protocol", "rubrics", "rubric", [*CHAT, protocol("rubrics")]),
-        ("reward.min_mass", "greater than 0", "fraction", [*CHAT, protocol("rubric_token"), "reward.min_mass=0"]),
+        ("reward.min_mass", "0", "fraction", [*CHAT, protocol("rubric_token"), "reward.min_mass=0"]),
         ("reward.min_mass", "1.1", "fraction", [*CHAT, protocol("rubric_token"), "reward.min_mass=1.1"]),
     ],
 )
@@ -90,7 +90,7 @@ def test_another_protocol_or_prompt_is_another_experiment() -> None:
 def test_what_decides_a_judges_replies_is_part_of_its_identity(change: str) -> None:
     overrides = [*CHAT, protocol("rubric")]
     plain = load_experiment("tiny", overrides).judge.identity()
-    assert load_experiment("tiny", [*overrides, f"judge.{change}"]).judge.identity() != plain
+    assert load_experiment("tiny", [*overrides, change]).judge.identity() != plain
 
 
 @pytest.mark.parametrize("change", ["judge.cache=false", "judge.stream=always", "judge.timeout_seconds=7"])
