@@ -7,6 +7,7 @@ from pathlib import Path
 
 from components.core.spec.experiment import Experiment
 from components.engine.cpu import PLATFORM_MODULE, ROLLOUT_MODULE, ROLLOUT_NAME
+from components.engine.scaffold_names import AGENT_LOOPS, LOOP_NAME
 from components.engine.updates import ENGINE_MODULE
 
 _W = "actor_rollout_ref"
@@ -59,13 +60,16 @@ def _text(value: object) -> str:
 
 
 def _algorithm(experiment: Experiment, cpu: bool) -> list[str]:
+    scaffold = experiment.training.scaffold
     return [
         "algorithm.adv_estimator=gavel_grpo",
         "algorithm.norm_adv_by_std_in_grpo=True",
         "algorithm.use_kl_in_reward=False",
         # The CPU rollout and the trainer hold the same float32 weights, so the rollout's log-probabilities are the old
         # ones, and a forward pass a step is saved. vLLM's differ from the trainer's and are recomputed.
-        f"algorithm.rollout_correction.bypass_mode={cpu}",
+        # With a scaffold the response was sampled after another prompt than the trainer's: the published method
+        # computes the old log-probabilities on the plain prompt, the corrected one keeps those of the sampling.
+        f"algorithm.rollout_correction.bypass_mode={cpu if scaffold is None else scaffold.corrected}",
     ]
 
 
@@ -142,7 +146,14 @@ def _actor(experiment: Experiment) -> list[str]:
 
 def _rollout(experiment: Experiment, cpu: bool) -> list[str]:
     training = experiment.training
+    room = training.max_prompt_tokens + (training.scaffold.max_tokens if training.scaffold is not None else 0)
+    loop = [
+        f"{_W}.rollout.agent.agent_loop_config_path={_text(AGENT_LOOPS)}",
+        f"{_W}.rollout.agent.default_agent_loop={LOOP_NAME}",
+        f"{_W}.rollout.prompt_length={room}",
+    ]
     return [
+        *(loop if training.scaffold is not None else []),
         f"{_W}.rollout.name={ROLLOUT_NAME if cpu else 'vllm'}",
         # verl samples in bfloat16 unless told otherwise, whatever it trains in.
         f"{_W}.rollout.dtype={experiment.policy.dtype}",
@@ -153,7 +164,7 @@ def _rollout(experiment: Experiment, cpu: bool) -> list[str]:
         f"{_W}.rollout.seed={experiment.seed}",
         f"{_W}.rollout.calculate_log_probs=True",
         f"{_W}.rollout.tensor_model_parallel_size={experiment.cluster.tensor_parallel}",
-        f"{_W}.rollout.max_model_len={training.max_prompt_tokens + training.max_response_tokens}",
+        f"{_W}.rollout.max_model_len={room + training.max_response_tokens}",
         f"{_W}.rollout.log_prob_micro_batch_size_per_gpu={training.micro_batch}",
         f"{_W}.ref.log_prob_micro_batch_size_per_gpu={training.micro_batch}",
         f"{_W}.rollout.agent.num_workers=1",

@@ -1,7 +1,22 @@
-"""Rubrics that define no reward are refused before anything is asked about them."""
+"""Rubrics as prompts carry them, and those that define no reward."""
+
+import json
 
 from components.core.errors import JudgeError
-from components.judge.verdict import Sample
+from components.judge.verdict import Criterion, Sample
+
+
+def read_rubric(text: str) -> tuple[Criterion, ...]:
+    """The criteria of ``extra_info.rubric`` in the PROMPTS contract, a JSON list."""
+    return tuple(
+        Criterion(
+            text=line["text"],
+            points=line["points"],
+            verifier=line.get("verifier", "llm"),
+            tags=tuple(line.get("tags", ())),
+        )
+        for line in json.loads(text)
+    )
 
 
 def check_rubric(sample: Sample, judge: str) -> None:

@@ -4,7 +4,6 @@ verl finds it through ``reward.reward_manager.source=importlib``; settings come 
 names, since verl hands nothing of its own to a manager but the trainer's configuration.
 """
 
-import json
 import os
 import time
 from pathlib import Path
@@ -16,7 +15,8 @@ from verl.experimental.reward_loop.reward_manager.base import RewardManagerBase
 from components.core.errors import JudgeError
 from components.core.spec.experiment import Experiment
 from components.judge.panel.build import build_deciding_judge
-from components.judge.verdict import Criterion, Sample
+from components.judge.rubrics import read_rubric
+from components.judge.verdict import Sample
 from components.reward.abstain_guard import AbstainGuard, Judgement
 from components.reward.asked import CountingLedger
 from components.reward.judge_rates import Judged
@@ -24,6 +24,7 @@ from components.reward.rollout_log import RolloutLog
 from components.reward.rubric import rubric_reward
 from components.reward.shortfall import newest_words, over_budget
 from components.reward.verl_manager_settings import SETTINGS_ENV, ManagerSettings
+from components.scaffold.plan import SHOWN
 
 
 class AbstainedError(Exception):
@@ -100,7 +101,7 @@ class GavelRewardManager(RewardManagerBase):  # type: ignore[misc]
                 "reward": reward.value,
                 "reason": reward.reason,
                 "known_weight": reward.known_weight,
-                "parts": dict(reward.parts),
+                "parts": dict(reward.parts) | _scaffold(item),
                 "attempt": self._attempt,
             },
             Judged.of(
@@ -139,15 +140,7 @@ class GavelRewardManager(RewardManagerBase):  # type: ignore[misc]
         ids = responses[:tokens].tolist()
         info = item.non_tensor_batch["extra_info"]
         step, index = int(item.non_tensor_batch["global_steps"]), int(item.non_tensor_batch["session_id"])
-        criteria = tuple(
-            Criterion(
-                text=line["text"],
-                points=line["points"],
-                verifier=line.get("verifier", "llm"),
-                tags=tuple(line.get("tags", ())),
-            )
-            for line in json.loads(info["rubric"])
-        )
+        criteria = read_rubric(info["rubric"])
         if not criteria:
             raise JudgeError("a row without criteria cannot be judged", where=f"row {info['id']}")
         sample = Sample(
@@ -158,3 +151,11 @@ class GavelRewardManager(RewardManagerBase):  # type: ignore[misc]
             criteria=criteria,
         )
         return sample, tokens, bool(ids) and ids[-1] == self.tokenizer.eos_token_id
+
+
+def _scaffold(item: Any) -> dict[str, float]:
+    """How much of the rubric the prompt showed, beside the reward's parts; nothing in a run without a scaffold."""
+    shown = (item.non_tensor_batch.get("tool_extra_fields") or {}).get(SHOWN)
+    if shown is None:
+        return {}
+    return {"scaffold_ratio": float(shown["ratio"]), "scaffold_shown": float(len(shown["criteria"]))}

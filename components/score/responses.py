@@ -11,6 +11,7 @@ from components.core.contracts import GENERATIONS, PROMPTS, ROLLOUTS, read_table
 from components.core.errors import ContractError
 from components.gold.check import check_gold
 from components.gold.checks import GoldChecks
+from components.judge.rubrics import read_rubric
 from components.judge.verdict import Criterion, Sample
 
 HELDOUT_STEP = -1
@@ -75,10 +76,7 @@ def read_prompts(path: Path) -> dict[str, Prompt]:
         info = row["extra_info"]
         where = f"{path}, row {info['id']}"
         try:
-            rubric = json.loads(info["rubric"])
-            criteria = tuple(
-                Criterion(line["text"], line["points"], line["verifier"], tuple(line["tags"])) for line in rubric
-            )
+            criteria = read_rubric(info["rubric"])
             truth = json.loads(row["reward_model"]["ground_truth"])
         except (ValueError, TypeError, KeyError) as error:
             raise ContractError(f"rubric or ground_truth cannot be read: {error!r}", where=where) from error

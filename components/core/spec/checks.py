@@ -19,12 +19,14 @@ _BYTES = {"float32": 4, "bfloat16": 2}
 
 
 def _context(policy: PolicySpec, training: TrainingSpec) -> Iterable[Conflict]:
-    needed = training.max_prompt_tokens + training.max_response_tokens
+    scaffold = training.scaffold.max_tokens if training.scaffold is not None else 0
+    needed = training.max_prompt_tokens + scaffold + training.max_response_tokens
     if needed > policy.context_tokens:
+        shown = f"training.scaffold.max_tokens {scaffold} + " if scaffold else ""
         yield Conflict(
             "policy.context_tokens",
             f"{policy.context_tokens} is smaller than training.max_prompt_tokens {training.max_prompt_tokens} + "
-            f"training.max_response_tokens {training.max_response_tokens} = {needed}",
+            f"{shown}training.max_response_tokens {training.max_response_tokens} = {needed}",
             "shorten prompt or response, or choose a policy with a longer context",
         )
 

@@ -6,6 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from components.core.spec.base import Conflict, Count, Spec, Text, Tokens
+from components.core.spec.scaffold import ScaffoldSpec
 
 
 class LoraSpec(Spec):
@@ -54,6 +55,8 @@ class TrainingSpec(Spec):
     """Responses in one forward and backward pass of a worker; only memory depends on it. Unit: responses. Required."""
     lora: LoraSpec | None = None
     """Low-rank adapters; null trains all weights. Unit: none. Default: null."""
+    scaffold: ScaffoldSpec | None = None
+    """Shows training prompts a part of their rubric; null shows none. Unit: none. Default: null."""
     checkpoint_every: Count = 10
     """A killed run goes on from the last checkpoint; the last step always has one. Unit: steps. Default: 10."""
     keep_checkpoints: Count = 1
@@ -75,6 +78,12 @@ class TrainingSpec(Spec):
                 "mini_batch_prompts",
                 f"{self.mini_batch_prompts} does not divide prompts_per_step {self.prompts_per_step}",
                 f"use one of {_divisors(self.prompts_per_step)}",
+            )
+        if self.scaffold is not None and self.scaffold.full > self.rollouts_per_prompt:
+            yield Conflict(
+                "scaffold.full",
+                f"{self.scaffold.full} samples of a group of rollouts_per_prompt {self.rollouts_per_prompt}",
+                f"use at most {self.rollouts_per_prompt}",
             )
         if self.top_k == 0:
             yield Conflict("top_k", "0 keeps no token", "use -1 to keep all, or 1 and more")

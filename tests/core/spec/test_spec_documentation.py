@@ -18,6 +18,7 @@ from components.core.spec.judge_limits import JudgeBudget, JudgeLimits, JudgePri
 from components.core.spec.panel import PanelSpec
 from components.core.spec.policy import PolicySpec
 from components.core.spec.reward import RewardPrompts, RewardSpec
+from components.core.spec.scaffold import ScaffoldSpec
 from components.core.spec.training import LoraSpec, TrainingSpec
 
 MODELS: list[type[Spec]] = [
@@ -35,6 +36,7 @@ MODELS: list[type[Spec]] = [
     GoldSpec,
     TrainingSpec,
     LoraSpec,
+    ScaffoldSpec,
     EvaluationSpec,
     ClusterSpec,
     StoreSpec,

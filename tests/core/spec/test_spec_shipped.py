@@ -66,7 +66,8 @@ def test_the_judge_that_only_streams_is_streamed() -> None:
 
 @pytest.mark.parametrize("reward", _names("rewards"))
 def test_every_reward_loads(reward: str) -> None:
-    assert load_experiment("tiny", [f"reward={reward}"]).reward.name == reward
+    answers = ["judge.answer_logprobs=true"] if reward == "rubric-token" else []
+    assert load_experiment("tiny", [f"reward={reward}", *answers]).reward.name == reward
 
 
 @pytest.mark.parametrize("data", _names("datasets"))
