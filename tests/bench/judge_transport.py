@@ -10,8 +10,9 @@ is the figure to compare on a machine that others use. No test runs this.
 ``ours, all on``: profile, single flight, cache, budget, price, ledger, buckets of requests and of tokens, limiter,
 breaker, permits and rates shared by processes, deadlines. ``ours, transport``: limiter, breaker and deadlines, no more.
 
-Seen on a two-core machine that others loaded (plain aiohttp cost 0.41 to 0.48 ms there), as ratios to plain aiohttp at 64, 256 and 1,024 in flight: ours, all on 2.1, 1.8, 2.2; ours, transport 1.2, 1.1,
-1.3; requests in threads 5.6, 7.5, 7.2; openai 3.57 with a semaphore 22, 24, 68; litellm with a semaphore 32, 28, 28.
+Seen on a two-core machine that others loaded (plain aiohttp cost 0.41 to 0.48 ms there), as ratios to plain aiohttp
+at 64, 256 and 1,024 in flight: ours, all on 2.1, 1.8, 2.2; ours, transport 1.2, 1.1, 1.3; requests in threads 5.6,
+7.5, 7.2; openai 3.57 with a semaphore 22, 24, 68; litellm with a semaphore 32, 28, 28.
 In milliseconds: ours, all on 0.85, 0.78, 1.05; requests 2.3 to 3.4; openai 9 to 33; litellm 12 to 14.
 """
 

@@ -1,16 +1,18 @@
 """How many calls may be under way: additive increase, multiplicative decrease (Chiu and Jain, 1989)."""
 
 _DECREASE = 0.7
+_STEPS = 25.0
 
 
 class Limiter:
     """A limit between 1 and ``most`` that falls when the judge is pressed too hard and rises while it is not.
 
     It falls by the factor 0.7, at most once a round-trip: a call that began before the last fall says nothing about
-    the limit since. It rises by one for every window (as many good replies as the limit) up to where it last fell
-    from. Beyond that the judge takes more than it did then, and it rises by one, two, four and so on: the end of a
-    storm is found soon. After falls with no good reply between them, where the judge refused everything, it returns by
-    one for every good reply to where the first of them left it: what was fine before is not sought anew.
+    the limit since. It rises by one for every window (as many good replies as the limit), or by a 25th of where it
+    last fell from if that is more, up to there. Beyond that the judge takes more than it did then, and every step is
+    twice the one before: the end of a storm is found soon. After falls with no good reply between them, where the
+    judge refused everything, it returns by one for every good reply to where the first of them left it: what was fine
+    before is not sought anew.
 
     Args:
         most: where it begins, and what it never exceeds.
@@ -48,7 +50,7 @@ class Limiter:
             self._rise(1.0)
         elif self._good >= self._limit:
             beyond = self._limit >= self._fell_from
-            self._rise(self._step if beyond else 1.0)
+            self._rise(self._step)
             if beyond:
                 self._step *= 2.0
 
@@ -61,7 +63,7 @@ class Limiter:
         else:
             self._fell_from = self._return_to
         self._limit = max(1.0, self._limit * _DECREASE)
-        self._step = 1.0
+        self._step = max(1.0, self._fell_from / _STEPS)
         self._good_since = False
         self._good = 0
         self._fell = now
