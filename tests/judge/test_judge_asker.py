@@ -130,6 +130,32 @@ async def test_failures_are_typed_and_counted(tmp_path: Path, behaviour: Behavio
     assert row.attempts == len(server.bodies) == budget.total.calls == found.attempts
 
 
+async def test_a_failure_is_counted_for_the_caller_that_made_the_call(tmp_path: Path) -> None:
+    server = ChatServer(say({"error": "no"}, 400))
+    found = await ask(server, call(), call())
+    assert [each.attempts for each in found] == [1, 0]
+    assert len(server.bodies) == 1
+
+
+async def test_a_dropped_reply_is_asked_for_anew(tmp_path: Path) -> None:
+    server = ChatServer(say(completion("first")), say(completion("second")))
+    cache = Cache(tmp_path / "cache")
+    texts = []
+    for drops in (False, True, False, False):
+        (answer,) = await ask(server, call(), cache=cache)
+        assert isinstance(answer, Answer)
+        texts.append((answer.text, answer.attempts))
+        if drops:
+            answer.drop()
+    assert texts == [("first", 1), ("first", 0), ("second", 1), ("second", 0)]
+
+
+async def test_an_answer_bears_the_tokens_of_its_repetitions() -> None:
+    (found,) = await ask(ChatServer(say(completion("")), say(completion())), call())
+    assert isinstance(found, Answer)
+    assert found.usage == Usage(200, 20, 80)
+
+
 async def test_an_empty_reply_gets_a_second_chance() -> None:
     server = ChatServer(say(completion("")), say(completion("met")))
     (found,) = await ask(server, call())
