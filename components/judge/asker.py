@@ -75,10 +75,13 @@ class Asker:
         Raises:
             JudgeError: the ledger cannot be written.
         """
-        words = sum(len(message.content.split()) for message in call.messages)
-        if words + call.max_tokens > self._spec.context_tokens:
+        room = self._spec.context_tokens - call.max_tokens
+        # Words are counted only where there may be too many: of n characters, at most (n + 1) / 2 are words.
+        if sum(len(message.content) + 1 for message in call.messages) > 2 * room:
+            words = sum(len(message.content.split()) for message in call.messages)
             # No tokenizer in use joins words, so a text has at least as many tokens as words.
-            return self._too_long(call, words)
+            if words > room:
+                return self._too_long(call, words)
         body = orjson.dumps(self._profile.body(call, self._spec))
         key = CacheKey.of(judge=self._identity, protocol=self._protocol, body=body, sampling=self._sampling)
         answer, first = await self._flights.run(key, lambda: self._ask(call, body, key))
