@@ -1,0 +1,56 @@
+"""detectable_content: placeholders and postscripts."""
+
+import re
+from dataclasses import dataclass
+from typing import Self
+
+from components.score.ifeval.arguments import Arguments
+from components.score.ifeval.checks.base import Check
+from components.score.ifeval.text import Text
+from components.score.ifeval.variants import Tendency
+
+_PLACEHOLDER = re.compile(r"\[.*?\]")
+_POSTSCRIPTS = {"P.S.": r"p\.\s?s\.", "P.P.S": r"p\.\s?p\.\s?s"}
+
+
+@dataclass(frozen=True, slots=True)
+class NumberPlaceholders(Check):
+    """At least so many spans in square brackets, none across lines; an empty one counts."""
+
+    least: int
+
+    @classmethod
+    def build(cls, given: Arguments) -> Self:
+        """The number."""
+        return cls(given.count("num_placeholders"))
+
+    def follows(self, text: Text) -> bool:
+        """Brackets that are opened twice and closed once make one span."""
+        return text.raw.count("]") >= self.least and len(_PLACEHOLDER.findall(text.raw)) >= self.least
+
+    @property
+    def tendency(self) -> Tendency:
+        """Spans lie within lines, and stars in them do not matter."""
+        return Tendency.WANTS_ALL
+
+
+@dataclass(frozen=True, slots=True)
+class Postscript(Check):
+    """The marker stands anywhere, in any case; the two usual ones also with a space within."""
+
+    marker: re.Pattern[str]
+
+    @classmethod
+    def build(cls, given: Arguments) -> Self:
+        """The marker; one that is not usual is a regular expression, as published."""
+        marker = given.pattern("postscript_marker")
+        return cls(re.compile(_POSTSCRIPTS.get(marker, marker.lower())))
+
+    def follows(self, text: Text) -> bool:
+        """Searched in the text in small letters."""
+        return self.marker.search(text.lower) is not None
+
+    @property
+    def tendency(self) -> Tendency:
+        """The usual markers cannot appear by leaving out lines; of others nothing is known."""
+        return Tendency.WANTS_MORE if self.marker.pattern in _POSTSCRIPTS.values() else Tendency.EITHER
