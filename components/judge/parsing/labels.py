@@ -1,6 +1,7 @@
 """What a judge may call met and unmet. Whole labels are compared, so that no label is found inside another one."""
 
 import enum
+import functools
 import re
 import unicodedata
 from typing import Final
@@ -59,6 +60,7 @@ def label_of(value: Value) -> Label:
     return Label.UNREADABLE
 
 
+@functools.lru_cache(maxsize=1024)
 def normal(text: str) -> str:
     """A label's one spelling: compatibility forms folded, dress and case gone, joints as single spaces."""
     folded = unicodedata.normalize("NFKC", text).replace("’", "'").replace("\ufe0f", "").casefold()

@@ -5,6 +5,7 @@ part of its own SHA-256, so no response can close its own quotation; and equal t
 need. Lines that look like a fence are broken up all the same, because a judge may look at the form alone.
 """
 
+import functools
 import hashlib
 import re
 from typing import Final
@@ -32,6 +33,7 @@ _MARKS: Final = r"\u0300-\u036f\u20d0-\u20ff"
 """What shows nothing of its own, and marks upon the character before."""
 
 _RULE: Final = re.compile(rf"[{''.join(_SIGNS)}][{''.join(_SIGNS)}{_UNSEEN}{_MARKS}]*")
+_LONG: Final = re.compile(rf"\u2a75|\u2a76|(?:[{''.join(_SIGNS)}][{_UNSEEN}{_MARKS}]*){{3}}")
 _DRESS: Final = rf"[\s>*#`~_|\"'\-{_UNSEEN}{_MARKS}]*"
 _BEGINS: Final = re.compile(_DRESS)
 _END: Final = re.compile(rf"{_DRESS}$")
@@ -52,8 +54,10 @@ def fence(name: str, text: str, *context: str) -> str:
     return f"=== {name} {code} ===\n{safe}\n=== END OF {name} {code} ==="
 
 
+@functools.lru_cache(maxsize=1024)
 def shown(text: str) -> str:
-    """A text as a judge sees it: no control tokens, nothing like a fence, and no half characters."""
+    """A text as a judge sees it: no control tokens, nothing like a fence, and no half characters. The newest texts are
+    remembered, because a rubric's criteria ask about the same ones again and again."""
     whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return break_fences(neutralise(whole))
 
@@ -61,6 +65,8 @@ def shown(text: str) -> str:
 def break_fences(text: str) -> str:
     """The text with every line broken up that has the form of a fence: three equals signs or more that begin or end a
     line with words, or stand before END OF. An underlining, and ``a === b`` in a program, are left alone."""
+    if _LONG.search(text) is None:
+        return text
     return "".join(_break(line) for line in text.splitlines(keepends=True))
 
 
