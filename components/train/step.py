@@ -20,6 +20,7 @@ from components.judge.memory.shipping import shipped
 from components.models.materialize import cache_folder, materialize
 from components.reward.rollout_log import RolloutLog
 from components.reward.verl_manager_settings import ManagerSettings
+from components.train.prompts import check_scaffolded_prompts
 
 LEDGER = "ledger.sqlite"
 """In the work folder; the reward manager writes it."""
@@ -39,6 +40,7 @@ def run(ctx: StepContext) -> dict[str, Any]:
         data=data,
         checkpoints=ctx.work / "checkpoints",
     )
+    check_scaffolded_prompts(experiment, paths.model, data)
     with shipped(ctx.work / LEDGER, ctx):
         _train_to_the_end(ctx, paths)
         return _publish(ctx, paths)

@@ -1,0 +1,56 @@
+"""Prompts are looked at before the trainer starts, since it would notice too late or not at all."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from components.core.contracts import PROMPTS, read_table
+from components.judge.rubrics import read_rubric
+from components.scaffold.rendering import check_rendering
+
+if TYPE_CHECKING:
+    from components.core.spec import Experiment
+
+
+def check_scaffolded_prompts(experiment: "Experiment", model: Path, data: Path) -> None:
+    """Render every training prompt with its whole rubric and without; nothing to do without a scaffold.
+
+    Args:
+        experiment: for the scaffold and the chat template.
+        model: the policy's Hugging Face folder.
+        data: parquet with the training prompts.
+
+    Raises:
+        ConfigError: see :func:`components.scaffold.rendering.check_rendering`.
+    """
+    training = experiment.training
+    if training.scaffold is None:
+        return
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(model)
+
+    def render(messages: Sequence[Mapping[str, str]]) -> str:
+        return str(
+            tokenizer.apply_chat_template(
+                [dict(turn) for turn in messages],
+                chat_template=experiment.policy.chat_template_text,
+                tokenize=False,
+                add_generation_prompt=True,
+            )
+        )
+
+    def count(text: str) -> int:
+        return len(tokenizer(text, add_special_tokens=False)["input_ids"])
+
+    for row in read_table(data, PROMPTS).to_pylist():
+        info = row["extra_info"]
+        check_rendering(
+            render,
+            count,
+            row["prompt"],
+            read_rubric(info["rubric"]),
+            secret=training.scaffold.secret,
+            room=training.max_prompt_tokens + training.scaffold.max_tokens,
+            row_id=info["id"],
+        )
