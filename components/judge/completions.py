@@ -15,6 +15,7 @@ from components.judge.failures import Failure, ReplyError
 from components.judge.memory import Account, Budget, Entry, Ledger, Price
 from components.judge.profiles import Profile
 from components.judge.protocols.likelihood_ratio import LikelihoodRatio
+from components.judge.rubrics import check_rubric
 from components.judge.transport import Reply, Transport
 from components.judge.verdict import Sample, UnknownReason, Verdict, VerdictStatus
 
@@ -64,8 +65,7 @@ class CompletionsJudge:
 
     async def judge(self, sample: Sample) -> list[Verdict]:
         """See :class:`components.judge.base.Judge`."""
-        if not sample.criteria:
-            return []
+        check_rubric(sample, self.name)
         begun = time.monotonic()
         response = self.protocol.response(sample)
         prefixes = self.protocol.prefixes(sample)

@@ -138,19 +138,17 @@ def test_a_sample_is_one_call_and_its_verdicts_are_the_formula() -> None:
         assert verdict.protocol.startswith("likelihood_ratio/")
 
 
-def test_equal_criteria_are_asked_once() -> None:
-    got, server = verdicts(sample("A cat.", ANIMAL, FOOD, ANIMAL))
-    assert len(server.bodies[0]["prompt"]) == 3
-    assert got[0] == got[2]
+@pytest.mark.parametrize(
+    ("criteria", "what"), [((ANIMAL, FOOD, ANIMAL), "a criterion twice"), ((), "the rubric is empty")]
+)
+def test_rubrics_that_define_no_reward_are_not_asked_about(criteria: tuple[Criterion, ...], what: str) -> None:
+    with pytest.raises(JudgeError, match=what) as caught:
+        verdicts(Sample("row7", "s", "q", "A cat.", criteria))
+    assert "row7" in caught.value.where
 
 
 def test_outer_white_space_changes_nothing() -> None:
     assert verdicts(sample("A cat."))[0] == verdicts(sample("\n A cat. \n"))[0]
-
-
-def test_no_criteria_no_call() -> None:
-    got, server = verdicts(Sample("row", "s", "q", "A cat.", ()))
-    assert (got, server.bodies) == ([], [])
 
 
 def test_version_follows_templates_and_temperature(tmp_path: Path) -> None:

@@ -20,6 +20,8 @@ RULES: dict[str, Callable[[str], bool]] = {
     "has five words or more": lambda text: len(text.split()) >= 5,
     "has a digit": lambda text: any(char.isdigit() for char in text),
 }
+POINTS = dict(zip(RULES, (2.0, 1.0, -1.0), strict=True))
+"""The rubric's points."""
 _PROBE: dict[str, Callable[[str], bool]] = {"mentions an animal": lambda text: "cat" in text}
 """What the step probe-judge asks."""
 _RESPONSE = re.compile(r"^=== RESPONSE ([0-9a-f]{16}) ===\n(.*)\n=== END OF RESPONSE \1 ===$", re.MULTILINE | re.DOTALL)
@@ -28,6 +30,17 @@ _CRITERION = re.compile(r"^c(\d+): (.*)$", re.MULTILINE)
 
 def truth(criterion: str, response: str) -> bool:
     return (RULES | _PROBE)[criterion](response)
+
+
+def judged_by(judge: "RuleJudge", reward: str = "max_abstain_rate: 0.2") -> list[str]:
+    """Overrides of the tiny experiment: this judge, asked by rubric about the rules."""
+    criteria = ", ".join(f"{{text: {text}, points: {points}}}" for text, points in POINTS.items())
+    return [
+        f"judge={{name: rule, family: rule, serving: external, endpoint: '{judge.url}', model_name: rule, "
+        "context_tokens: 4096, logprobs: false, timeout_seconds: 5, attempts: 4, max_concurrency: 8}",
+        f"reward={{use: rubric, {reward}}}",
+        f"data={{use: tiny-sentences, criteria: [{criteria}]}}",
+    ]
 
 
 class RuleJudge:

@@ -1,48 +1,23 @@
 """The whole pipeline with a chat judge that stumbles, lies about its form, and dies in the middle of training."""
 
 import collections
-import socket
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from rule_judge import RULES, RuleJudge, truth
+from rule_judge import POINTS, RuleJudge, judged_by, truth
 from tiny_runs import ALWAYS, DURABLE, Runner
 
 pytestmark = [pytest.mark.arms, pytest.mark.verl, pytest.mark.slow]
 
-POINTS = dict(zip(RULES, (2.0, 1.0, -1.0), strict=True))
-
 
 @pytest.fixture(scope="module")
-def judge() -> Iterator[RuleJudge]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    found = RuleJudge(port)
-    found.start()
-    yield found
-    found.close()
-
-
-def settings(judge: RuleJudge) -> list[str]:
-    criteria = ", ".join(f"{{text: {text}, points: {points}}}" for text, points in POINTS.items())
-    return [
-        f"judge={{name: rule, family: rule, serving: external, endpoint: '{judge.url}', model_name: rule, "
-        "context_tokens: 4096, logprobs: false, timeout_seconds: 5, attempts: 4, max_concurrency: 8}",
-        "reward={use: rubric, max_abstain_rate: 0.6}",
-        f"data={{use: tiny-sentences, criteria: [{criteria}]}}",
-        "training.steps=4",
-    ]
-
-
-@pytest.fixture(scope="module")
-def runner(judge: RuleJudge, tmp_path_factory: pytest.TempPathFactory) -> Runner:
+def runner(stumbling_judge: RuleJudge, tmp_path_factory: pytest.TempPathFactory) -> Runner:
     """After a run in which the judge died twice while responses were being judged."""
+    judge = stumbling_judge
     runner = Runner(tmp_path_factory.mktemp("gavel") / "state")
     over = threading.Event()
 
@@ -59,7 +34,7 @@ def runner(judge: RuleJudge, tmp_path_factory: pytest.TempPathFactory) -> Runner
     thread = threading.Thread(target=trouble)
     thread.start()
     try:
-        statuses, _ = runner.run(*settings(judge))
+        statuses, _ = runner.run(*judged_by(judge, "max_abstain_rate: 0.6"), "training.steps=4")
     finally:
         over.set()
         thread.join()
@@ -72,9 +47,19 @@ def rows(runner: Runner, step: str, name: str) -> list[dict[str, Any]]:
     return found
 
 
-def test_the_judge_died_and_stumbled_in_every_way(runner: Runner, judge: RuleJudge) -> None:
-    assert judge.deaths == 2
-    assert set(judge.kinds) >= {"429", "500", "prose", "thinks", "list", "one left out", "cut", "nonsense", "labels"}
+def test_the_judge_died_and_stumbled_in_every_way(runner: Runner, stumbling_judge: RuleJudge) -> None:
+    assert stumbling_judge.deaths == 2
+    assert set(stumbling_judge.kinds) >= {
+        "429",
+        "500",
+        "prose",
+        "thinks",
+        "list",
+        "one left out",
+        "cut",
+        "nonsense",
+        "labels",
+    }
 
 
 @pytest.mark.parametrize("step", ["train-grpo", "score"])
@@ -115,10 +100,10 @@ def test_rewards_follow_from_the_rules_or_are_masked(runner: Runner) -> None:
     assert scored >= len(rollouts) / 2
 
 
-def test_every_call_that_the_judge_answered_is_in_the_ledger(runner: Runner, judge: RuleJudge) -> None:
+def test_every_call_that_the_judge_answered_is_in_the_ledger(runner: Runner, stumbling_judge: RuleJudge) -> None:
     calls = [row for step in ("train-grpo", "score") for row in rows(runner, step, "calls.parquet")]
     whole = [row for row in calls if row["finish"] is not None and not row["from_cache"]]
     # The probe's calls are in no ledger; it asks three times and again where it must.
-    assert judge.good - len(whole) in range(3, 12)
+    assert stumbling_judge.good - len(whole) in range(3, 12)
     assert {row["purpose"] for row in calls} >= {"ask", "again", "single"}
-    assert sum(row["attempts"] for row in calls) <= judge.calls + 8 * 2 * judge.deaths
+    assert sum(row["attempts"] for row in calls) <= stumbling_judge.calls + 8 * 2 * stumbling_judge.deaths

@@ -42,13 +42,24 @@ def _evaluation_context(policy: PolicySpec, training: TrainingSpec, evaluation: 
         )
 
 
-def _judge_context(judge: JudgeSpec, training: TrainingSpec, evaluation: EvaluationSpec) -> Iterable[Conflict]:
+def _judge_context(
+    judge: JudgeSpec, reward: RewardSpec, training: TrainingSpec, evaluation: EvaluationSpec
+) -> Iterable[Conflict]:
     longest = max(training.max_response_tokens, evaluation.max_response_tokens)
     if judge.context_tokens <= longest:
         yield Conflict(
             "judge.context_tokens",
             f"{judge.context_tokens} leaves no room for the question beside a response of {longest} tokens",
             "shorten the response, or choose a judge with a longer context",
+        )
+        return
+    reply = {"likelihood_ratio": 0, "rubric_token": 1}.get(reward.protocol, judge.max_answer_tokens)
+    if judge.context_tokens <= longest + reply:
+        yield Conflict(
+            "judge.max_answer_tokens",
+            f"{reply} beside a response of {longest} tokens leaves no room for the question in "
+            f"judge.context_tokens {judge.context_tokens}",
+            f"use at most {max(1, judge.context_tokens - longest - 1)}, minus what question and criteria take",
         )
 
 
@@ -200,7 +211,7 @@ class Check(NamedTuple):
 CHECKS = (
     Check(("policy", "training"), _context),
     Check(("policy", "training", "evaluation"), _evaluation_context),
-    Check(("judge", "training", "evaluation"), _judge_context),
+    Check(("judge", "reward", "training", "evaluation"), _judge_context),
     Check(("judge", "reward"), _logprobs),
     Check(("reward",), _value, ("panel",)),
     Check(("reward", "data"), _penalties),

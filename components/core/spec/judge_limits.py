@@ -19,8 +19,8 @@ class JudgeLimits(Spec):
     """A slower reply makes the engine lower its concurrency, as a 429 does; null looks at refusals alone.
     Unit: seconds. Default: null."""
     sample_deadline_seconds: Annotated[float, Field(gt=0)] | None = None
-    """Longest time for all calls about one sample, waiting included; null is timeout_seconds times attempts.
-    Unit: seconds. Default: null."""
+    """Longest time for all calls about one sample, waiting included; null gives each call timeout_seconds times
+    attempts from its turn on. Unit: seconds. Default: null."""
     share: Annotated[float, Field(gt=0, le=1)] = 1.0
     """Part of the rates and of max_concurrency that this run may use, where several runs share a key. Unit: fraction.
     Default: 1.0."""

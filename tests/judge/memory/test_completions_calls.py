@@ -22,7 +22,7 @@ async def judged(
 ) -> tuple[list[list[Verdict]], list[CallRow]]:
     async with server.serve() as url:
         with Ledger(path) as ledger:
-            judge = build_judge(spec(**changes), REWARD, url, ledger, state=state)
+            judge = build_judge(spec(**{"timeout_seconds": 20.0} | changes), REWARD, url, ledger, state=state)
             found = await asyncio.gather(*(judge.judge(each) for each in samples))
             await judge.close()
             return list(found), ledger.calls()
@@ -125,6 +125,7 @@ async def test_replicas_and_keys_are_used(tmp_path: Path, monkeypatch: pytest.Mo
             replicas=(replica,),
             api_key_env="ONE_KEY",
             more_key_envs=("OTHER_KEY",),
+            timeout_seconds=20.0,
         )
     assert {row.endpoint for row in rows} == {0, 1}
     assert {row.key for row in rows} == {0, 1}
@@ -145,7 +146,7 @@ async def test_the_route_is_the_providers(tmp_path: Path) -> None:
     try:
         with Ledger(tmp_path / "l") as ledger:
             url = f"http://127.0.0.1:{runner.addresses[0][1]}"
-            judge = build_judge(spec(profile="kserve"), REWARD, url, ledger)
+            judge = build_judge(spec(profile="kserve", timeout_seconds=20.0), REWARD, url, ledger)
             (verdict,) = await judge.judge(sample())
             await judge.close()
     finally:
