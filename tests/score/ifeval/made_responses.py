@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 SENTENCES = (
@@ -77,11 +77,11 @@ EDGES = (
 Make = Callable[[Mapping[str, Any], str, random.Random], str]
 
 
-def body(rng: random.Random, sentences: int | None = None) -> str:
+def body(rng: random.Random, number: int | None = None, sentences: Sequence[str] = SENTENCES) -> str:
     """Some prose with markdown in it, in lines and paragraphs."""
     parts = []
-    for _ in range(rng.randint(1, 40) if sentences is None else sentences):
-        sentence = rng.choice(SENTENCES)
+    for _ in range(rng.randint(1, 20) if number is None else number):
+        sentence = rng.choice(sentences)
         style = rng.random()
         if style < 0.05:
             sentence = f"*{sentence}*"
@@ -151,6 +151,20 @@ FOLLOW: dict[str, Make] = {
 }
 """Instruction id -> a response that should follow it."""
 
+REPLACING = frozenset(
+    {
+        "detectable_format:constrained_response",
+        "detectable_format:multiple_sections",
+        "keywords:letter_frequency",
+        "language:response_language",
+        "length_constraints:nth_paragraph_first_word",
+        "length_constraints:number_paragraphs",
+        "length_constraints:number_sentences",
+        "length_constraints:number_words",
+    }
+)
+"""Instructions whose makers above leave nothing, or little, of the text that they are given."""
+
 BREAK: dict[str, Make] = {
     "keywords:forbidden_words": lambda k, t, r: f"{t}\n{r.choice(k['forbidden_words']).upper()}!",
     "keywords:letter_frequency": lambda k, t, r: k["letter"] * (k["let_frequency"] - (k["let_relation"] == "at least")),
@@ -183,12 +197,18 @@ def wrapped(text: str, rng: random.Random) -> str:
     return text
 
 
-def responses(kinds: list[str], kwargs: list[Mapping[str, Any]], number: int, rng: random.Random) -> list[str]:
+def responses(
+    kinds: list[str],
+    kwargs: list[Mapping[str, Any]],
+    number: int,
+    rng: random.Random,
+    sentences: Sequence[str] = SENTENCES,
+) -> list[str]:
     """Responses to one prompt: in turn meant to follow one of its instructions, to break one, prose, and an edge."""
     made = []
     for place in range(number):
         at = rng.randrange(len(kinds))
-        kind, given, text = kinds[at], kwargs[at], body(rng)
+        kind, given, text = kinds[at], kwargs[at], body(rng, None, sentences)
         turn = place % 5
         if turn in (0, 1):
             text = FOLLOW[kind](given, text, rng)
@@ -198,3 +218,17 @@ def responses(kinds: list[str], kwargs: list[Mapping[str, Any]], number: int, rn
             text = rng.choice(EDGES)
         made.append(wrapped(text, rng) if turn in (1, 2, 3) else text)
     return made
+
+
+def following(
+    kinds: list[str], kwargs: list[Mapping[str, Any]], rng: random.Random, sentences: Sequence[str] = SENTENCES
+) -> str:
+    """A response of some length meant to follow all instructions of a prompt, each made to in turn.
+
+    Later ones can spoil earlier ones, as in real responses.
+    """
+    text = body(rng, rng.randint(8, 30), sentences)
+    pairs = list(zip(kinds, kwargs, strict=True))
+    for kind, given in sorted(pairs, key=lambda pair: pair[0] not in REPLACING):
+        text = FOLLOW[kind](given, text, rng)
+    return text
