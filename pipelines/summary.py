@@ -30,6 +30,6 @@ def summary_table(lines: Sequence[StepLine], steps: Sequence[str], *, seconds: f
         "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[3]]).rstrip()
         for row in rows
     ]
-    text.insert(1, "-" * max(map(len, text)))
+    text.insert(1, "-" * min(100, max(map(len, text))))
     memory = f", peak memory {peak_bytes / 1024**3:.1f} GiB" if peak_bytes else ""
     return "\n".join(["", *text, f"all: {clock_text(seconds)}{memory}"])
