@@ -2,7 +2,7 @@
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from components.judge.failures import ReplyError
@@ -109,34 +109,66 @@ def locate(tokens: Sequence[str], prompt: str, boundary: int) -> tuple[int, int]
 
 def _lay(tokens: Sequence[str], prompt: str, place: int) -> list[tuple[int, int]] | None:
     """Start and end of every token of ``prompt[place:]``, without tokens that were generated behind it; None if the
-    texts cannot be laid along it to its end."""
+    texts cannot be laid along it to its end.
+
+    Tokens that are parts of characters end at the nearest place at which the rest can be laid. The search goes back to
+    the last such run when it is stuck, and tries no place behind a run twice.
+    """
     spans: list[tuple[int, int]] = []
+    runs: list[_Run] = []
+    stuck: set[tuple[int, int]] = set()
     index = 0
     while place < len(prompt):
         stop = index
         while stop < len(tokens) and ("\ufffd" in tokens[stop] or not tokens[stop]):
             stop += 1
         if stop > index:
-            rest = _lay_behind_parts(tokens, prompt, place, index, stop)
-            return None if rest is None else [*spans, *rest]
-        if index == len(tokens) or not prompt.startswith(tokens[index], place):
+            runs.append(_Run(index, stop, place, len(spans), _ends(tokens, prompt, place, index, stop)))
+        elif index < len(tokens) and prompt.startswith(tokens[index], place):
+            spans.append((place, place + len(tokens[index])))
+            place, index = spans[-1][1], index + 1
+            continue
+        elif runs:
+            stuck.add((runs[-1].stop, runs[-1].resume))
+        going_on = _next(runs, spans, stuck)
+        if going_on is None:
             return None
-        spans.append((place, place + len(tokens[index])))
-        place = spans[-1][1]
-        index += 1
+        place, index = going_on
     return spans
 
 
-def _lay_behind_parts(
-    tokens: Sequence[str], prompt: str, place: int, index: int, stop: int
-) -> list[tuple[int, int]] | None:
-    """Lay tokens ``index`` to ``stop``, which are parts of characters, and then the rest, at the nearest place that
-    fits. Every part stands for one character at most, so the search is short."""
+@dataclasses.dataclass(slots=True)
+class _Run:
+    """A run of tokens that are parts of characters: tokens ``index`` to ``stop``, from ``place`` in the prompt."""
+
+    index: int
+    stop: int
+    place: int
+    spans: int
+    ends: Iterator[int]
+    resume: int = -1
+
+
+def _next(runs: list[_Run], spans: list[tuple[int, int]], stuck: set[tuple[int, int]]) -> tuple[int, int] | None:
+    """Lay the last run to its next end; the run before it where it has none left. None when no run has."""
+    while runs:
+        run = runs[-1]
+        del spans[run.spans :]
+        for resume in run.ends:
+            if (run.stop, resume) not in stuck:
+                run.resume = resume
+                spans.extend([(run.place, resume)] * (run.stop - run.index))
+                return resume, run.stop
+        runs.pop()
+        if runs:
+            stuck.add((runs[-1].stop, runs[-1].resume))
+    return None
+
+
+def _ends(tokens: Sequence[str], prompt: str, place: int, index: int, stop: int) -> Iterator[int]:
+    """Where a run may end, the nearest first: every part stands for one character at most, and for none that is
+    ASCII."""
     longest = min(len(prompt), place + sum(len(token) for token in tokens[index:stop]))
     for resume in range(place, longest + 1):
-        if resume > place and prompt[place:resume].isascii():
-            continue
-        rest = _lay(tokens[stop:], prompt, resume) if resume < len(prompt) else []
-        if rest is not None:
-            return [*[(place, resume)] * (stop - index), *rest]
-    return None
+        if resume == place or not prompt[place:resume].isascii():
+            yield resume

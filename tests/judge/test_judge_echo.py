@@ -87,3 +87,17 @@ def test_choices_may_come_in_any_order() -> None:
     straight = read(data, prompts, boundaries)
     data["choices"].reverse()
     assert read(data, prompts, boundaries) == straight
+
+
+def test_many_tokens_that_are_parts_of_characters_are_laid() -> None:
+    text = "".join(f"😀 a{number % 10} " for number in range(1200))
+    tokens = ["P:"]
+    for number in range(1200):
+        tokens += ["\ufffd", "\ufffd", " a", str(number % 10), " "]
+    assert locate(tokens, "P:" + text, 2) == (1, len(tokens))
+
+
+def test_a_text_that_fits_nowhere_is_found_out_in_few_tries() -> None:
+    tokens = ["\ufffd", "\ufffd", "é"] * 200
+    with pytest.raises(ReplyError, match="not those of the prompt"):
+        locate(tokens, "é" * 400 + "wxyz", 2)
