@@ -134,7 +134,7 @@ class Asker:
                     failure = dataclasses.replace(failure, reason=UnknownReason.REFUSED)
                 return failure, usage, failure.attempts, None
             calls += reply.attempts
-            used = read_usage(reply.data)
+            used = read_usage(reply.data, sent=len(body))
             usage = _sum(usage, used)
             self._learn(reply, body, used)
             answer = read_answer(

@@ -3,7 +3,7 @@
 import hashlib
 import math
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from components.judge.calls import Answer, AnswerToken, Usage
 from components.judge.failures import Failure
@@ -12,7 +12,10 @@ from components.judge.verdict import UnknownReason
 _OVER = 1e-3
 """How far above 0 rounding may put a log-probability."""
 
-_ABSURD = 1 << 40
+_TEMPLATE: Final = 8192
+"""Tokens that a server's own template may add to a prompt."""
+
+_ABSURD = 1 << 21
 """Tokens that no call takes; a larger count says nothing."""
 
 
@@ -63,10 +66,19 @@ def read_answer(
     return Answer(text, ended, read_usage(data), tokens, attempts, hashlib.sha256(raw).hexdigest(), seconds)
 
 
-def read_usage(data: Mapping[str, Any]) -> Usage:
-    """Tokens that the server counted; 0 for what it does not say."""
+def read_usage(data: Mapping[str, Any], *, sent: int | None = None) -> Usage:
+    """Tokens that the server counted; 0 for what it does not say.
+
+    Args:
+        data: the reply.
+        sent: bytes of the request. A tokenizer makes no more tokens of a text than it has bytes, and a chat template
+            adds some; a prompt with more says nothing, and neither does the rest of its count.
+    """
     usage = data.get("usage")
     if not isinstance(usage, dict):
+        return Usage()
+    stated = usage.get("prompt_tokens")
+    if sent is not None and isinstance(stated, int) and stated > sent + _TEMPLATE:
         return Usage()
     details = usage.get("prompt_tokens_details")
     cached = details.get("cached_tokens") if isinstance(details, dict) else None

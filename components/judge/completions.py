@@ -125,7 +125,7 @@ class CompletionsJudge:
             if isinstance(got, Failure):
                 failure = got
                 return got
-            reply, usage = got, read_usage(got.data)
+            reply, usage = got, read_usage(got.data, sent=len(body))
             self._learn(got, body, usage)
             try:
                 found = read(got.data, prompts, boundaries)

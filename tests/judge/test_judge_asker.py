@@ -208,3 +208,12 @@ async def test_a_cancelled_call_is_charged_and_recorded(tmp_path: Path) -> None:
         (row,) = ledger.calls()
     assert (row.reason, row.attempts) == ("timeout", 1)
     assert budget.total.calls == 1
+
+
+@pytest.mark.parametrize("count", [10**11, 40_000])
+async def test_a_count_of_tokens_that_the_prompt_cannot_have_says_nothing(count: int, tmp_path: Path) -> None:
+    reply = completion() | {"usage": {"prompt_tokens": count, "completion_tokens": 3}}
+    with Ledger(tmp_path / "l") as ledger:
+        await ask(ChatServer(say(reply)), call(), ledger=ledger)
+        (row,) = ledger.calls()
+    assert (row.prompt_tokens, row.completion_tokens) == (0, 0)

@@ -54,7 +54,7 @@ def test_no_marker_arises_from_parts(parts: list[str]) -> None:
     assert neutralise(clean) == clean
 
 
-@given(st.text(st.characters(exclude_characters="<[")))
+@given(st.text(st.characters(exclude_characters="<[", exclude_categories=("Cs",))))
 def test_other_text_stays(text: str) -> None:
     assert neutralise(text) == text
 
@@ -207,3 +207,9 @@ def test_templates_in_the_wrong_place() -> None:
 def test_a_judge_without_logprobs_is_refused() -> None:
     with pytest.raises(JudgeError, match="this judge gives none"):
         build_judge(spec(logprobs=False), REWARD, "http://127.0.0.1:1", None)
+
+
+def test_a_lone_surrogate_is_asked_about_as_a_replacement_character() -> None:
+    (verdict,), server = verdicts(sample("A cat \ud83d sleeps."))
+    assert verdict.status is not VerdictStatus.UNKNOWN
+    assert all(prompt.endswith("A cat \ufffd sleeps.") for prompt in server.bodies[0]["prompt"])
