@@ -12,13 +12,8 @@ breaker, permits and rates shared by processes, deadlines. ``ours, transport``: 
 
 Seen on two shared cores, milliseconds a call (ratio to bare aiohttp) at 64, 256 and 1,024 in flight: aiohttp and orjson
 0.37, 0.37, 0.38; ours, transport 0.40 (1.1), 0.37 (1.0), 0.44 (1.2); ours, all on 0.56 (1.5), 0.59 (1.6), 0.89 (2.4);
-requests in threads 2.3 (6.1), 2.5 (6.7), 2.6 (7.0). In another run, under more load: openai 22 to 68 times bare
-aiohttp, litellm about 30 times.
-
-Seen on a two-core machine that others loaded (plain aiohttp cost 0.41 to 0.48 ms there), as ratios to plain aiohttp
-at 64, 256 and 1,024 in flight: ours, all on 2.1, 1.8, 2.2; ours, transport 1.2, 1.1, 1.3; requests in threads 5.6,
-7.5, 7.2; openai 3.57 with a semaphore 22, 24, 68; litellm with a semaphore 32, 28, 28.
-In milliseconds: ours, all on 0.85, 0.78, 1.05; requests 2.3 to 3.4; openai 9 to 33; litellm 12 to 14.
+requests in threads 2.3 (6.1), 2.5 (6.7), 2.6 (7.0). In another run, under more load:
+openai 3.57 with a semaphore 22, 24 and 68 times bare aiohttp, litellm with a semaphore 32, 28 and 28 times.
 """
 
 import argparse
