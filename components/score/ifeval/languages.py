@@ -18,7 +18,8 @@ LONGEST = 10_000
 """Characters of a text that langdetect looks at."""
 
 _LATIN = re.compile("[A-z]")
-_OTHER = re.compile("[\u0300-\u1dff\u1f00-\U0010ffff]")
+_OTHER = re.compile("[\u0300-\U0010ffff]")
+"""langdetect means to leave out Latin letters from U+1E00 on; its comparison of a number with a name never holds."""
 
 
 @functools.lru_cache(4096)
