@@ -18,6 +18,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command, and return the exit status."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     if not given or given[0] not in _COMMANDS:
+        if given and given[0] not in ("-h", "--help"):
+            print(f"error: no command {given[0]!r}; there are: {', '.join(_COMMANDS)}", file=sys.stderr)
         print("usage: python -m components.judge COMMAND ...\n", file=sys.stderr)
         for name, (_, text) in _COMMANDS.items():
             print(f"  {name:<8}{text}", file=sys.stderr)

@@ -186,7 +186,8 @@ def api_keys(spec: "JudgeSpec") -> list[str]:
             raise JudgeError(
                 f"the environment variable {name} is not set",
                 where=f"judge {spec.name}: {'api_key_env' if name == spec.api_key_env else 'more_key_envs'}",
-                remedy="put the key into .env or the step's Secret; it never goes into YAML",
+                remedy=f"export {name}=... in the shell, or on a cluster put it into the step's Secret; "
+                "it never goes into YAML",
             )
         keys.append(key)
     return keys

@@ -37,10 +37,18 @@ def remedy(failure: Failure, spec: "JudgeSpec", profile: Profile) -> str:
             "reward.protocol: rubric_token, which needs no form"
         )
     if reason is UnknownReason.LOW_MASS:
-        return "the model wants to say something else than yes or no: set thinking: false, or choose another protocol"
+        # Whether reasoning takes the place of the answer can be changed only where the server has a switch for it.
+        quiet = spec.model_copy(update={"thinking": False})
+        switch = "set thinking: false, " if spec.thinking is not False and profile.thinking(quiet) else ""
+        return (
+            f"the model wants to say something else than yes or no: {switch}lower reward.min_mass if the judge is "
+            "small (its verdicts then only rank), or choose another protocol"
+        )
     if reason is UnknownReason.UNDECIDED:
         return "the judge says of a plain sentence that it cannot tell: take a larger judge"
-    if reason in (UnknownReason.TRUNCATED, UnknownReason.TOO_LONG):
+    if reason is UnknownReason.TOO_LONG:
+        return "lower max_answer_tokens, shorten the response, or take a judge with a longer context_tokens"
+    if reason is UnknownReason.TRUNCATED:
         return "raise max_answer_tokens, lower it if it does not fit context_tokens, or set thinking: false"
     if reason is UnknownReason.EMPTY_REPLY:
         return "set thinking: false, or see that the server's reasoning parser fits the model"

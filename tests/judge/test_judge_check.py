@@ -90,7 +90,11 @@ def test_nobody_there_is_an_error_with_a_remedy(capsys: pytest.CaptureFixture[st
 def test_commands(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 2
     assert "check" in capsys.readouterr().err
+    assert main(["pars", "x"]) == 2
+    told = capsys.readouterr().err
+    assert "no command 'pars'; there are: check, serve, ledger, parse" in told
     assert main(["--help"]) == 0
+    assert "no command" not in capsys.readouterr().err
     assert main(["check", "--judge", "no-such-judge"]) == 1
     assert "no-such-judge" in capsys.readouterr().err
     assert main(["serve", "--judge", "external-example"]) == 1

@@ -119,3 +119,18 @@ def test_an_answer_that_changes_is_told() -> None:
 def test_verdicts_that_fail_are_refused() -> None:
     message = refusal(Scripted(good, good, fixed({"error": "no"}, 400)))
     assert "gives no verdict on a plain sentence: rejected" in message
+
+
+@pytest.mark.parametrize(
+    ("met", "unmet", "said"),
+    [
+        (0.9, 0.1, "as it should be"),
+        (0.5, 0.5, "does not tell them apart"),
+        (1.0, 1.0, "does not tell them apart"),
+        (0.1, 0.9, "THE WRONG WAY ROUND"),
+    ],
+)
+def test_the_order_of_the_known_pair(met: float, unmet: float, said: str) -> None:
+    report = ProbeReport("j", "http://h", "m", "rubric/1", None, 1.0, None, 0.0, met, unmet)
+    (line,) = (line for line in report.table() if line.startswith("known pair"))
+    assert line.endswith(said) or f"{said}:" in line

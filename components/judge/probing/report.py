@@ -42,7 +42,12 @@ class ProbeReport:
         """Lines for people."""
         repeatable = "yes" if self.difference <= NOISE else "NO"
         unit = " nats" if self.protocol.startswith("likelihood_ratio/") else ""
-        ranks = "as it should be" if self.met > self.unmet else "THE WRONG WAY ROUND: this judge may be of no use"
+        if self.met > self.unmet:
+            ranks = "as it should be"
+        elif self.met == self.unmet:
+            ranks = "it does not tell them apart"
+        else:
+            ranks = "THE WRONG WAY ROUND: this judge may be of no use"
         speed = "" if self.tokens_per_second is None else f", {self.tokens_per_second:.0f} tokens a second"
         rows = [
             ("judge", f"{self.judge} ({self.model} at {self.url})"),

@@ -70,7 +70,9 @@ def test_a_key_that_is_not_set_names_judge_variable_and_remedy(
     told = capsys.readouterr().err
     assert f"the environment variable {KEY} is not set" in told
     assert "judge external-example: api_key_env" in told
-    assert ".env" in told.partition("remedy:")[2]
+    assert f"export {KEY}=" in told.partition("remedy:")[2]
+    # Nothing reads such a file.
+    assert ".env" not in told
 
 
 async def test_a_judge_that_says_nothing_readable_is_named_with_a_remedy() -> None:
