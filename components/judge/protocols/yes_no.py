@@ -20,7 +20,7 @@ NAME: Final = "rubric_token"
 FIELDS: Final = frozenset({"question", "response", "criterion"})
 ALTERNATIVES: Final = 20
 """Likeliest tokens that are asked for; the most that OpenAI and vLLM (by default) give."""
-_VERSION: Final = 1
+_VERSION: Final = 2
 _MARKS: Final = "\u0120\u2581 \t\r\n\"'`*.,:;!"
 """What a token may have around its word; the first two are the space of byte-level and SentencePiece tokenizers."""
 _ROUNDING: Final = 1e-3
@@ -76,6 +76,8 @@ class YesNo:
             # Usually the token itself is among them.
             chances.append((first.text, first.log_prob))
         yes, no = mass_of("yes", chances), mass_of("no", chances)
+        if len(first.top) < 2 and not (yes and no):
+            return _unreadable(answer, "the reply's token has one alternative, which says nothing of the other word")
         mass = yes + no
         if mass > 1 + _ROUNDING:
             return _unreadable(answer, f"yes and no have {mass:.3f} together, more than 1")

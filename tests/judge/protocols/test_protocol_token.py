@@ -83,6 +83,8 @@ async def test_low_mass_is_unknown_and_says_what_the_judge_wanted_to_say() -> No
         said("yes", tokens=()),
         # Of the other word nothing is known.
         said("yes", tokens=(AnswerToken("yes", math.log(0.9)),)),
+        # One alternative, the token itself: nothing is known of the other word either.
+        spelled(*chances(yes=0.9)),
         # More than everything.
         spelled(*chances(yes=0.8, no=0.3)),
     ],
