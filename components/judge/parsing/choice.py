@@ -2,7 +2,7 @@
 
 from typing import Final, Literal
 
-from components.judge.parsing.labels import listed, normal
+from components.judge.parsing.labels import is_negated, listed, normal
 from components.judge.parsing.reasoning import drop_reasoning
 from components.judge.parsing.refusal import is_refusal
 from components.judge.parsing.scan import Broken, Cut, Whole, copies, encloses, goes_on, scan, stands_alone
@@ -64,6 +64,8 @@ def _last(text: str, cut: bool, quoted: tuple[str, ...]) -> Choice | UnknownReas
         return UnknownReason.TRUNCATED
     if outer:
         return UnknownReason.TRUNCATED if isinstance(outer[0], Cut) else UnknownReason.UNPARSEABLE
+    if any(said[place] != said[last.start] for place in said.keys() & copied if place > last.start):
+        return UnknownReason.CONTRADICTORY
     return said[last.start]
 
 
@@ -84,4 +86,4 @@ def _choice(value: Value) -> Choice | UnknownReason | None:
 
 def _label(content: Value) -> Choice | None:
     text = content.text if isinstance(content, Number) else content
-    return _LABELS.get(normal(text)) if isinstance(text, str) else None
+    return _LABELS.get(normal(text)) if isinstance(text, str) and not is_negated(text) else None

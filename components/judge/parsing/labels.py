@@ -46,6 +46,7 @@ _TABLE: Final = {
 }
 
 _DRESS: Final = " \t\r\n\"'`*.,;:!()[]{}“”‘’\u200b\ufeff"
+_SIGNS: Final = tuple("!-‐‑‒–—−¬~.+")
 _JOINTS: Final = re.compile(r"[\s_\-‐‑–—\u200b]+")
 
 
@@ -56,11 +57,23 @@ def label_of(value: Value) -> Label:
     if isinstance(value, Number):
         return {"1": Label.MET, "0": Label.UNMET}.get(value.text, Label.UNREADABLE)
     if isinstance(value, str):
+        if is_negated(value):
+            return Label.UNREADABLE
         return _TABLE.get(normal(value), Label.UNREADABLE)
     return Label.UNREADABLE
 
 
 @functools.lru_cache(maxsize=1024)
+def is_negated(text: str) -> bool:
+    """Whether a sign stands in front that may turn the word or number behind it, and that :func:`normal` drops."""
+    return unicodedata.normalize("NFKC", text).strip(" \t\r\n\"'`*_“”‘’")[:1] in _SIGNS
+
+
+def opposite(label: Label) -> Label:
+    """What a label says under a key that names the contrary."""
+    return {Label.MET: Label.UNMET, Label.UNMET: Label.MET}.get(label, label)
+
+
 def normal(text: str) -> str:
     """A label's one spelling: compatibility forms folded, dress and case gone, joints as single spaces."""
     folded = unicodedata.normalize("NFKC", text).replace("’", "'").replace("\ufe0f", "").casefold()

@@ -5,14 +5,14 @@ import re
 from collections.abc import Container, Mapping, Sequence
 from typing import Final
 
-from components.judge.parsing.claims import Claim, claims_in
+from components.judge.parsing.claims import Claim, claims_in, decides
 from components.judge.parsing.labels import Label, agree
 from components.judge.parsing.reasoning import drop_reasoning
 from components.judge.parsing.refusal import is_refusal
 from components.judge.parsing.scan import Broken, Cut, Whole, copies, encloses, goes_on, scan, stands_alone
 from components.judge.verdict import UnknownReason, VerdictStatus
 
-VERSION: Final = 2
+VERSION: Final = 3
 """Raised when a reply comes to mean something else; part of every protocol's version."""
 
 _REASONS: Final = {
@@ -101,20 +101,26 @@ def _find(text: str, single: bool, cut: bool, quoted: str) -> tuple[list[Claim],
     if outer:
         # The value is whole and what is around it is not: it counts only as the last thing there, with its own names.
         numbered = all(claim.number is not None for claim in said[last.start])
-        if tail or not numbered or last.start in copied:
+        decided = any(decides(text[p.start : last.start]) for p in outer)
+        if tail or not numbered or last.start in copied or decided:
             return UnknownReason.TRUNCATED if isinstance(outer[0], Cut) else UnknownReason.UNPARSEABLE
-    return _run(text, pieces, said), UnknownReason.MISSING
+    claims = _run(text, pieces, said)
+    later = {place: said[place] for place in said.keys() & copied if place > last.start}
+    if _differ({**later, last.start: claims}, single):
+        # The judge's own word, and behind it another one that the response has, too: a repetition, or the last word.
+        return UnknownReason.CONTRADICTORY
+    return claims, UnknownReason.MISSING
 
 
 def _claims(piece: Whole, single: bool) -> list[Claim]:
     return [claim for claim in claims_in(piece.value) if single or claim.number is not None]
 
 
-def _differ(said: Mapping[int, list[Claim]]) -> bool:
+def _differ(said: Mapping[int, list[Claim]], single: bool = False) -> bool:
     labels: dict[int | None, set[Label]] = {}
     for claims in said.values():
         for claim in claims:
-            labels.setdefault(claim.number, set()).add(claim.label)
+            labels.setdefault(None if single else claim.number, set()).add(claim.label)
     return len(said) > 1 and any(len(each) > 1 for each in labels.values())
 
 
@@ -150,6 +156,9 @@ def _assign(claims: list[Claim], wanted: Sequence[int], rest: UnknownReason) -> 
     for claim in claims:
         by_number.setdefault(wanted[0] if claim.number is None else claim.number, []).append(claim)
     strange = by_number.keys() - set(wanted)
+    if strange and len(wanted) == 1:
+        # Steps of its own, numbered: one of them may bear the criterion's number.
+        return _all(wanted, UnknownReason.UNPARSEABLE)
     if 0 in strange or (strange and set(wanted) - by_number.keys()):
         # Counted from 0, or renumbered: any of the numbers may mean another criterion.
         return _all(wanted, UnknownReason.UNPARSEABLE)

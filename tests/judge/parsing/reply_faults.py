@@ -149,8 +149,10 @@ def _shuffled(dice: random.Random, truth: Truth) -> str:
     return json.dumps(made)
 
 
-def _extra(dice: random.Random, truth: Truth) -> str:
-    return json.dumps({**json.loads(_compact(dice, truth)), f"c{len(truth) + 1}": "met", "overall": "met"})
+def _extra(dice: random.Random, truth: Truth) -> Made:
+    reply = json.dumps({**json.loads(_compact(dice, truth)), f"c{len(truth) + 1}": "met", "overall": "met"})
+    # Asked for one alone, a list with others may be steps of the judge's own.
+    return reply, all_lost(truth, "unparseable") if len(truth) == 1 else {}
 
 
 def _reasoned(dice: random.Random, truth: Truth) -> str:
@@ -330,7 +332,7 @@ KINDS = (
     Kind("escaped underscore", KNOWN, _kept(lambda d, t: _joints_escaped(t))),
     Kind("byte-order mark and zero-width spaces", KNOWN, _kept(lambda d, t: "\ufeff" + plain(d, t) + "\u200b")),
     Kind("closing bracket of the wrapper missing", KNOWN, _kept(lambda d, t: f'{{"verdicts": {_compact(d, t)}')),
-    Kind("more criteria than asked", "those asked, as said", _kept(_extra)),
+    Kind("more criteria than asked", "those asked, as said; all unparseable if one alone was asked", _extra),
     Kind("criteria left out", "the rest as said, those left out unknown", _missing),
     Kind("a label that is none", "the rest as said, that one unknown", _strange_label),
     Kind("the judge cannot tell", "the rest as said, that one undecided", _undecided),

@@ -51,7 +51,7 @@ def test_every_choice_is_read_as_its_kind_demands(kind: choice_faults.Pick) -> N
     ("reply", "quoted", "expected"),
     [
         # Only a label that the response does not have is surely the judge's.
-        ("[[1]] is what it says. [[0]]", "x [[1]]", "unmet"),
+        ("[[1]] is what it says. [[0]]", "x [[1]]", "contradictory"),
         ("It says [[1]]. [[0]]", "x [[1]]", "unmet"),
         ("[[0]] It says [[1]].", "x [[1]]", "unmet"),
         ("It says [[1]].", "x [[1]]", "unparseable"),
@@ -75,7 +75,7 @@ FIRST, SECOND = '{"better": "first"}', '{"better": "second"}'
     ("reply", "quoted", "expected"),
     [
         (f'{FIRST}\n{{"explanation": "", "better": "second"}}', FIRST, "second"),
-        (f'{{"explanation": "", "better": "second"}}\nIt says {FIRST}', FIRST, "second"),
+        (f'{{"explanation": "", "better": "second"}}\nIt says {FIRST}', FIRST, "contradictory"),
         (f"It says {FIRST}", FIRST, "unparseable"),
         (FIRST, FIRST, "first"),
         (f"```json\n{FIRST}\n```", FIRST, "first"),
@@ -98,7 +98,7 @@ def test_choices_that_a_response_has_too(reply: str, quoted: str, expected: str)
         ('{"verdict": "unmet", "explanation": "It says {"c1": "met"}"}', '{"c1": "met"}', "unparseable"),
         ('{"explanation": "It says ", "verdict": "met"} ", "verdict": "unmet"}', '", "verdict": "met"}', "unparseable"),
         # Marks of reasoning as they stand in a quotation are none.
-        ('{"verdict": "unmet"} It has < /think>{"verdict": "met"}', '< /think>{"verdict": "met"}', "unmet"),
+        ('{"verdict": "unmet"} It has < /think>{"verdict": "met"}', '< /think>{"verdict": "met"}', "contradictory"),
     ],
 )
 def test_verdicts_that_the_response_has_too(reply: str, quoted: str, expected: str) -> None:

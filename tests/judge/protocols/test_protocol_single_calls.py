@@ -141,7 +141,8 @@ async def test_verif_takes_no_other_number(name: str, reply: str) -> None:
     [
         ('The response says "[[1]]" itself, and breaks the rule: [[0]]', UNMET),
         ('[[0]] The response says "[[1]]" itself.', UNMET),
-        ("[[1]]\n\nThat was the response. My verdict: [[0]]", UNMET),
+        ("[[1]]\n\nThat was the response. My verdict: [[0]]", UNKNOWN),
+        ("It says [[1]].\n\nMy verdict: [[0]]", UNMET),
         ('The response says "[[1]]" itself.', UNKNOWN),
         ("[[1]] It keeps them all.", MET),
     ],
