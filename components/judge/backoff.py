@@ -15,8 +15,8 @@ def full_jitter(repeat: int, dice: random.Random) -> float:
 
 
 def retry_after(header: str | None, now: datetime.datetime) -> float | None:
-    """Seconds that a Retry-After header asks for (RFC 9110, section 10.2.3: seconds or a date); None if it is absent
-    or not readable."""
+    """Seconds that a Retry-After header asks for (RFC 9110, section 10.2.3: seconds or a date); None if it is absent,
+    not readable, or asks for no wait."""
     if header is None:
         return None
     try:
@@ -24,9 +24,15 @@ def retry_after(header: str | None, now: datetime.datetime) -> float | None:
     except ValueError:
         try:
             date = email.utils.parsedate_to_datetime(header)
-        except ValueError:
+            if date.tzinfo is None:
+                date = date.replace(tzinfo=datetime.UTC)
+            seconds = (date - now).total_seconds()
+        except (ValueError, OverflowError, TypeError):
             return None
-        if date.tzinfo is None:
-            date = date.replace(tzinfo=datetime.UTC)
-        seconds = (date - now).total_seconds()
-    return max(0.0, seconds) if seconds == seconds and seconds != float("inf") else None
+    return wish(seconds)
+
+
+def wish(seconds: float) -> float | None:
+    """A wait that a server asks for; None where it asks for none: 0 says nothing about when it will take a call, and
+    no number is none."""
+    return seconds if 0.0 < seconds < float("inf") else None

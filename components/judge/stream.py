@@ -8,6 +8,7 @@ import aiohttp
 import orjson
 
 from components.judge.failures import ReplyTrouble
+from components.judge.foreign import shown
 from components.judge.sse import Event, EventParser
 from components.judge.verdict import UnknownReason
 
@@ -18,6 +19,7 @@ _BLAMES_CALL: Final = re.compile(
     r"invalid|unsupported|not_?found|length_exceeded|filter|inspection|policy", re.IGNORECASE
 )
 """Error codes that another try will not change."""
+_NUMBER: Final = re.compile(r"[0-9]{1,9}")
 
 
 async def assemble(chunks: AsyncIterator[bytes]) -> dict[str, Any]:
@@ -178,12 +180,13 @@ def _is_error(data: dict[str, Any]) -> bool:
 
 def _error(data: dict[str, Any], raw: bytes) -> ReplyTrouble:
     inner = data["error"] if data.get("error") else data
-    message = str(inner.get("message", inner) if isinstance(inner, dict) else inner)[:300]
+    message = shown(inner.get("message", inner) if isinstance(inner, dict) else inner)
     code = inner.get("code") if isinstance(inner, dict) else None
-    if isinstance(code, str) and not code.isdecimal():
+    again = True
+    if isinstance(code, str) and not _NUMBER.fullmatch(code):
         again = not _BLAMES_CALL.search(code)
-    else:
-        again = code is None or int(code) in (408, 429) or int(code) >= 500
+    elif isinstance(code, str | int | float):
+        again = float(code) in (408, 429) or float(code) >= 500
     detail = f"an error inside the stream: {message}"
     return ReplyTrouble(UnknownReason.STREAM_ERROR, detail, again=again, body=raw)
 

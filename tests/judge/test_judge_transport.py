@@ -24,13 +24,16 @@ NOW = datetime.datetime(2026, 1, 2, 3, 4, 5, tzinfo=datetime.UTC)
         (None, None),
         ("3", 3.0),
         ("0.5", 0.5),
-        ("-4", 0.0),
+        # No wait is no wish: it says nothing about when the next call will be taken.
+        ("-4", None),
+        ("0", None),
         ("soon", None),
         ("", None),
         ("nan", None),
         ("inf", None),
         ("Fri, 02 Jan 2026 03:04:35 GMT", 30.0),
-        ("Fri, 02 Jan 2026 03:04:00 GMT", 0.0),
+        ("Fri, 02 Jan 2026 03:04:00 GMT", None),
+        ("Mon, 01 Jan 2024 00:00:00 +99999999999999999999", None),
     ],
 )
 def test_retry_after_header(header: str | None, seconds: float | None) -> None:

@@ -1,6 +1,7 @@
 """What an exception of the HTTP client says about the call, the server and its address."""
 
 import ssl
+from collections.abc import Callable
 
 import aiohttp
 
@@ -11,7 +12,16 @@ _NO_TLS = ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE")
 """What OpenSSL calls an answer that is not TLS."""
 
 
-def what_broke(error: Exception, url: str, limit: float, *, began: bool, streaming: bool, alone: bool) -> Trouble:
+def what_broke(
+    error: Exception,
+    url: str,
+    limit: float,
+    *,
+    began: bool,
+    streaming: bool,
+    alone: bool,
+    clean: Callable[[str], str],
+) -> Trouble:
     """The trouble of a call that raised ``error``.
 
     Args:
@@ -21,8 +31,10 @@ def what_broke(error: Exception, url: str, limit: float, *, began: bool, streami
         began: whether a reply had begun.
         streaming: whether it was read as a stream.
         alone: whether there is no other endpoint that the call could go to.
+        clean: leaves the keys out of what the exception says, which may repeat what the server sent.
     """
     name = type(error).__name__
+    said = clean(str(error))
     if isinstance(error, aiohttp.ConnectionTimeoutError):
         return _unreached(f"{url}: nobody takes the connection")
     if isinstance(error, TimeoutError):
@@ -30,19 +42,19 @@ def what_broke(error: Exception, url: str, limit: float, *, began: bool, streami
     if isinstance(error, aiohttp.ClientConnectorError):
         hint = _address_hint(error)
         if hint is None:
-            return _unreached(f"{url}: {error}")
+            return _unreached(f"{url}: {said}")
         # No repetition mends an address, but another endpoint may have a right one.
         signal = Signal.ALIVE if alone else Signal.UNREACHED
-        return Trouble(UnknownReason.REJECTED, f"{url}: {error} ({hint})", signal, again=not alone, counts=False)
+        return Trouble(UnknownReason.REJECTED, f"{url}: {said} ({hint})", signal, again=not alone, counts=False)
     if isinstance(error, aiohttp.InvalidURL | aiohttp.NonHttpUrlClientError):
-        return Trouble(UnknownReason.REJECTED, f"{url}: not a URL: {error}", Signal.ALIVE, again=False)
+        return Trouble(UnknownReason.REJECTED, f"{url}: not a URL: {said}", Signal.ALIVE, again=False)
     if isinstance(error, aiohttp.ClientError | OSError):
         reason = UnknownReason.STREAM_CUT if streaming else UnknownReason.JUDGE_DOWN
-        return Trouble(reason, f"{url}: the reply broke off: {name} {error}", Signal.BROKEN, again=True)
+        return Trouble(reason, f"{url}: the reply broke off: {name} {said}", Signal.BROKEN, again=True)
     if began:
         reason = UnknownReason.STREAM_ERROR if streaming else UnknownReason.UNPARSEABLE
-        return Trouble(reason, f"{url}: the reply cannot be read: {name} {error}", Signal.ALIVE, again=True)
-    return Trouble(UnknownReason.REJECTED, f"{url}: the call cannot be sent: {error}", Signal.ALIVE, again=False)
+        return Trouble(reason, f"{url}: the reply cannot be read: {name} {said}", Signal.ALIVE, again=True)
+    return Trouble(UnknownReason.REJECTED, f"{url}: the call cannot be sent: {said}", Signal.ALIVE, again=False)
 
 
 def _unreached(detail: str) -> Trouble:

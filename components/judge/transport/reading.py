@@ -6,7 +6,8 @@ from typing import Any
 
 import orjson
 
-from components.judge.backoff import retry_after
+from components.judge.backoff import retry_after, wish
+from components.judge.foreign import shown
 from components.judge.transport.reply import Good, Signal, Trouble
 from components.judge.verdict import UnknownReason
 
@@ -98,9 +99,12 @@ def _target(headers: Mapping[str, str]) -> str:
 
 def _asked_wait(headers: Mapping[str, str]) -> float | None:
     """Seconds that the server asked for. ``retry-after-ms`` is OpenAI's finer form of Retry-After."""
-    milliseconds = headers.get("retry-after-ms")
-    if milliseconds is not None and milliseconds.strip().isdecimal():
-        return int(milliseconds) / 1000.0
+    try:
+        finer = wish(float(headers.get("retry-after-ms", "")) / 1000.0)
+    except ValueError:
+        finer = None
+    if finer is not None:
+        return finer
     return retry_after(headers.get("Retry-After"), datetime.datetime.now(datetime.UTC))
 
 
@@ -110,7 +114,9 @@ def _error_status(data: Mapping[str, Any]) -> int | None:
     if not error:
         return None
     code = error.get("code") if isinstance(error, dict) else None
-    found = code if isinstance(code, int) else int(code) if isinstance(code, str) and code.isdecimal() else 0
+    found = code if isinstance(code, int) else 0
+    if isinstance(code, str) and len(code) == 3 and code.isdecimal():
+        found = int(code)
     return found if 400 <= found <= 599 else 0
 
 
@@ -128,5 +134,5 @@ def message(body: bytes) -> str:
     if isinstance(data, dict):
         error = data.get("error", data)
         found = error.get("message", error) if isinstance(error, dict) else error
-        return " ".join(str(found)[:300].split())
+        return shown(found)
     return " ".join(body[:200].decode("utf-8", "replace").split())

@@ -12,6 +12,7 @@ from multidict import CIMultiDict
 from components.judge.failures import ReplyTrouble
 from components.judge.transport.breakage import what_broke
 from components.judge.transport.reading import Classify, read_reply
+from components.judge.transport.redaction import Redaction
 from components.judge.transport.reply import Good, Signal, Trouble
 from components.judge.verdict import UnknownReason
 
@@ -24,6 +25,10 @@ _KEPT: Final = 64 << 10
 """Bytes kept of a stream that fails, to be looked at."""
 _CONNECT: Final = 10.0
 """Seconds in which a server that is up takes a connection."""
+
+
+_UNREADABLE: Final = (ValueError, TypeError, OverflowError, RecursionError)
+"""What reading foreign bytes may raise, whatever is checked before: a server chooses them."""
 
 
 class Wire(Protocol):
@@ -63,7 +68,7 @@ class HttpWire:
     ) -> None:
         self._endpoints = endpoints
         common = {"Content-Type": "application/json"}
-        self._secrets = keys
+        self._redaction = Redaction(keys)
         self._headers = [CIMultiDict({**common, "Authorization": f"Bearer {key}"} if key else common) for key in keys]
         self._classify = classify
         self._most = most
@@ -106,15 +111,16 @@ class HttpWire:
                 # A server may answer a wish for a stream with a plain object.
                 streaming = read is not None and response.status == 200 and response.content_type != "application/json"
                 if read is not None and streaming:
-                    got = await _read_stream(text, response, read, self._most)
-                else:
-                    body = await _read_body(response, self._most)
-                    if body is None:
-                        return _too_large(text, self._most)
-                    got = read_reply(text, response.status, response.headers, body, self._classify)
-                return got if isinstance(got, Good) else _without(self._secrets[key], got)
-        except (aiohttp.ClientError, OSError, ValueError) as error:
-            return what_broke(error, text, limit, began=began, streaming=streaming, alone=len(self._endpoints) == 1)
+                    return await _read_stream(text, response, read, self._most, self._redaction)
+                body = await _read_body(response, self._most)
+                if body is None:
+                    return _too_large(text, self._most)
+                return _read_whole(text, response, body, self._classify, self._redaction)
+        except (aiohttp.ClientError, OSError, *_UNREADABLE) as error:
+            alone = len(self._endpoints) == 1
+            return what_broke(
+                error, text, limit, began=began, streaming=streaming, alone=alone, clean=self._redaction.text
+            )
 
     async def close(self) -> None:
         """Close the session; calling it twice is harmless."""
@@ -155,15 +161,31 @@ async def _read_body(response: aiohttp.ClientResponse, most: int) -> bytes | Non
     return bytes(body)
 
 
-async def _read_stream(url: str, response: aiohttp.ClientResponse, read: ReadStream, most: int) -> Good | Trouble:
+def _read_whole(
+    url: str, response: aiohttp.ClientResponse, body: bytes, classify: Classify | None, redaction: Redaction
+) -> Good | Trouble:
+    headers = CIMultiDict(response.headers) if "Location" in response.headers else response.headers
+    if isinstance(headers, CIMultiDict):
+        headers["Location"] = redaction.text(headers["Location"])
+    got = read_reply(url, response.status, headers, redaction.raw(body), classify)
+    return got if isinstance(got, Good) else dataclasses.replace(got, detail=redaction.text(got.detail))
+
+
+async def _read_stream(
+    url: str, response: aiohttp.ClientResponse, read: ReadStream, most: int, redaction: Redaction
+) -> Good | Trouble:
     start = bytearray()
 
-    async def pieces() -> AsyncIterator[bytes]:
+    async def counted() -> AsyncIterator[bytes]:
         size = 0
         async for piece in response.content.iter_any():
             size += len(piece)
             if size > most:
                 raise ReplyTrouble(UnknownReason.STREAM_ERROR, f"more than {most} bytes in one reply", again=False)
+            yield piece
+
+    async def pieces() -> AsyncIterator[bytes]:
+        async for piece in redaction.pieces(counted()):
             if len(start) < _KEPT:
                 start.extend(piece[: _KEPT - len(start)])
             yield piece
@@ -173,19 +195,11 @@ async def _read_stream(url: str, response: aiohttp.ClientResponse, read: ReadStr
     except ReplyTrouble as trouble:
         signal = Signal.BROKEN if trouble.reason is UnknownReason.STREAM_CUT else Signal.ALIVE
         body = trouble.body or bytes(start)
-        return Trouble(trouble.reason, f"{url}: {trouble.detail}", signal, again=trouble.again, body=body)
-    return Good(data, orjson.dumps(data))
+        detail = redaction.text(f"{url}: {trouble.detail}")
+        return Trouble(trouble.reason, detail, signal, again=trouble.again, body=body)
+    return Good(*redaction.decoded(data, orjson.dumps(data)))
 
 
 def _too_large(url: str, most: int) -> Trouble:
     detail = f"{url}: more than {most} bytes in one reply; is it a chat server?"
     return Trouble(UnknownReason.UNPARSEABLE, detail, Signal.ALIVE, again=False)
-
-
-def _without(secret: str | None, trouble: Trouble) -> Trouble:
-    """The trouble without the key, which a server's error may repeat."""
-    raw = None if secret is None else secret.encode()
-    if secret is None or raw is None or not (secret in trouble.detail or raw in (trouble.body or b"")):
-        return trouble
-    body = None if trouble.body is None else trouble.body.replace(raw, b"[key]")
-    return dataclasses.replace(trouble, detail=trouble.detail.replace(secret, "[key]"), body=body)
