@@ -5,11 +5,11 @@
 The rival is what people install: the checkers of google-research as the package if-verifiable has them, in one process
 like ours, with the same NLTK and the same sentence model. Both have their models loaded before the clock starts, and
 both build a prompt's checks within it. Left out on both sides: reading and writing files, reasoning, totals. Agreement
-is not looked at here, tests/score/ifeval/test_agreement.py does that.
+is not looked at here, tests/score/ifeval/test_ifeval_agreement.py does that.
 
-On the official 541 prompts with 5 responses each, two shared cores, Python 3.11, NLTK 3.10.4: ``all`` 48 prompts per CPU
+On the official 541 prompts with 5 responses each, shared cores, Python 3.11, NLTK 3.10.4: ``all`` 48 prompts per CPU
 second against 260 (5.4 times), ``following`` 36 against 199 (5.6 times). Longer responses gave 6.1 and 6.4 times, and
-text whose sentences come again more, since our caches then find them.
+text whose sentences come again gave more (6.8 and 8.3), since our caches then find them.
 
 Without --prompts the prompts of our own beside the tests are repeated, with other responses, until there are 541.
 ``following`` has only responses meant to follow, ``all`` also others and single lines at the edges.
