@@ -40,7 +40,8 @@ def read_answer(
         return Failure(reason, detail, raw, attempts)
 
     choices = data.get("choices")
-    choice = choices[0] if isinstance(choices, list) and choices else None
+    first = [each for each in choices if _place(each) == 0] if isinstance(choices, list) else []
+    choice = first[0] if len(first) == 1 else None
     message = choice.get("message") if isinstance(choice, dict) else None
     if not isinstance(choice, dict) or not isinstance(message, dict):
         return failed(UnknownReason.UNPARSEABLE, "the reply has no choices with a message; is it a chat completion?")
@@ -64,6 +65,11 @@ def read_answer(
     ended: Literal["stop", "length"] = "stop" if finish == "stop" else "length"
     tokens = read_tokens(choice.get("logprobs")) if logprobs else None
     return Answer(text, ended, read_usage(data), tokens, attempts, hashlib.sha256(raw).hexdigest(), seconds)
+
+
+def _place(choice: object) -> object:
+    """A choice's index; the first one's where it has none."""
+    return choice.get("index", 0) if isinstance(choice, dict) else None
 
 
 def read_usage(data: Mapping[str, Any], *, sent: int | None = None) -> Usage:
@@ -95,7 +101,8 @@ def read_tokens(logprobs: object) -> tuple[AnswerToken, ...] | None:
         pair = _pair(entry)
         if pair is None:
             return None
-        top = [_pair(other) for other in entry.get("top_logprobs") or ()]
+        others = entry.get("top_logprobs") or []
+        top = [_pair(other) for other in others] if isinstance(others, list) else [None]
         if None in top:
             return None
         found.append(AnswerToken(*pair, tuple(each for each in top if each is not None)))

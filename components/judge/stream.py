@@ -141,9 +141,10 @@ class ChatStream:
         logprobs = choice.get("logprobs")
         tokens = logprobs.get("content") if isinstance(logprobs, dict) else None
         if isinstance(tokens, list):
-            self._logprobs = (self._logprobs or []) + tokens
+            self._logprobs = self._logprobs or []
+            self._logprobs.extend(tokens)
         finish = choice.get("finish_reason")
-        if isinstance(finish, str) and finish:
+        if isinstance(finish, str) and finish and _gravity(finish) >= _gravity(self._finish or "stop"):
             self._finish = finish
 
     def _completion(self) -> dict[str, Any]:
@@ -158,6 +159,11 @@ class ChatStream:
             "finish_reason": self._finish,
         }
         return {**self._head, "object": "chat.completion", "choices": [choice], "usage": self._usage}
+
+
+def _gravity(finish: str) -> int:
+    """How much a reason for ending takes from a reply: a later chunk does not make good what an earlier one said."""
+    return {"stop": 0, "length": 1, "content_filter": 3}.get(finish, 2)
 
 
 def _object(whole: bytes) -> dict[str, Any]:

@@ -123,3 +123,27 @@ ANY = st.recursive(
 def test_no_reply_raises_and_no_answer_is_empty(data: dict[str, Any]) -> None:
     found = read(data, logprobs=True)
     assert isinstance(found, Failure) or found.text.strip()
+
+
+def choice(index: int | None, text: str) -> dict[str, Any]:
+    made: dict[str, Any] = {"message": {"content": text}, "finish_reason": "stop"}
+    return made if index is None else {"index": index, **made}
+
+
+@pytest.mark.parametrize(
+    ("choices", "text"),
+    [
+        ([choice(1, "met"), choice(0, "unmet")], "unmet"),
+        ([choice(None, "met")], "met"),
+        ([choice(7, "met")], None),
+        ([choice(0, "met"), choice(0, "unmet")], None),
+    ],
+)
+def test_the_answer_is_the_choice_of_index_0(choices: list[dict[str, Any]], text: str | None) -> None:
+    got = read({"choices": choices})
+    assert (got.text if isinstance(got, Answer) else None) == text
+
+
+@pytest.mark.parametrize("others", [5, True, "yes", {"a": 1}])
+def test_alternatives_that_are_no_list_void_the_tokens(others: Any) -> None:
+    assert read_tokens({"content": [{"token": "yes", "logprob": -0.1, "top_logprobs": others}]}) is None

@@ -191,3 +191,23 @@ def test_a_connection_that_breaks_is_a_cut_unless_the_reply_was_whole() -> None:
         asyncio.run(ask(delta("met")))
     assert caught.value.reason is UnknownReason.STREAM_CUT
     assert text(asyncio.run(ask(delta("met"), delta(finish="stop")))) == "met"
+
+
+@pytest.mark.parametrize(
+    ("said", "finish"),
+    [(("content_filter", "stop"), "content_filter"), (("length", "stop"), "length"), (("stop", "length"), "length")],
+)
+def test_a_later_chunk_does_not_make_good_what_an_earlier_one_said(said: tuple[str, str], finish: str) -> None:
+    chunks = [delta("met", said[0]), delta(None, said[1]), DONE]
+    assert read(*chunks)["choices"][0]["finish_reason"] == finish
+
+
+def test_a_long_line_in_small_pieces_is_read_whole() -> None:
+    parser = EventParser()
+    assert [event for _ in range(20_000) for event in parser.feed(b"data"[:0] + b"x" * 64)] == []
+    assert parser.feed(b"\n\n") == []
+    parser.feed(b"data: ")
+    for _ in range(20_000):
+        assert parser.feed(b"y" * 64) == []
+    assert parser.feed(b"\r") == []
+    assert [len(event.data) for event in parser.feed(b"\n\n")] == [64 * 20_000]

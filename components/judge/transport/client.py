@@ -28,6 +28,9 @@ log = logging.getLogger(__name__)
 _LONGEST_REFUSED = 2.0
 """Seconds that a call which was not taken up waits on its own; limiter and breaker hold back the rest."""
 
+_SHORT_REST = 0.05
+"""Seconds; a server that asks for less would be asked again and again without a breath."""
+
 
 class Transport:
     """Calls to one model at one or more servers, under limits that hold for all callers together.
@@ -191,7 +194,7 @@ class Transport:
 
     def _own_wait(self, trouble: Trouble, calls: int) -> float:
         """Seconds that this call waits on its own. Where the server asked for a rest, its key rests instead."""
-        if trouble.signal is Signal.KEY_REFUSED or trouble.wait is not None:
+        if trouble.signal is Signal.KEY_REFUSED or (trouble.wait is not None and trouble.wait >= _SHORT_REST):
             return 0.0
         jitter = full_jitter(calls - 1, self._dice)
         return jitter if trouble.counts else min(jitter, _LONGEST_REFUSED)

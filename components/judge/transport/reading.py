@@ -14,6 +14,9 @@ from components.judge.verdict import UnknownReason
 Classify = Callable[[int, bytes], UnknownReason | None]
 """A provider's own meaning of a status and body: a reason that no repetition changes, or None for the common one."""
 
+_LONGEST_WISH = 120.0
+"""Seconds that a server's wish is believed for; then one call finds out. A slip of the server's would else hold the
+judge back for ever."""
 _BROKEN = frozenset({408, 500, 502, 504})
 _ROUTE_HINT = "is the route right? KServe serves /openai/v1, plain vLLM /v1; the endpoint is written without /v1"
 _MODEL_HINT = "is model_name right? GET /v1/models lists the names that the server knows"
@@ -103,9 +106,8 @@ def _asked_wait(headers: Mapping[str, str]) -> float | None:
         finer = wish(float(headers.get("retry-after-ms", "")) / 1000.0)
     except ValueError:
         finer = None
-    if finer is not None:
-        return finer
-    return retry_after(headers.get("Retry-After"), datetime.datetime.now(datetime.UTC))
+    asked = finer or retry_after(headers.get("Retry-After"), datetime.datetime.now(datetime.UTC))
+    return None if asked is None else min(_LONGEST_WISH, asked)
 
 
 def _error_status(data: Mapping[str, Any]) -> int | None:
