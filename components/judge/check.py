@@ -10,6 +10,7 @@ from components.judge.asker import Asker
 from components.judge.calls import Answer, Call, Message
 from components.judge.echo import read
 from components.judge.failures import Failure, ReplyError
+from components.judge.parsing.reasoning import drop_reasoning
 from components.judge.profiles import Profile, profile_for
 from components.judge.profiles.vllm import Vllm
 from components.judge.remedies import remedy
@@ -28,6 +29,8 @@ _SCHEMA = {
 _ASK = Message("user", 'The sentence is: "A cat sleeps." Criterion c1: it mentions an animal. Answer as JSON: c1.')
 _HELLO = Message("user", "Does a cat count as an animal? Answer with one word, yes or no.")
 _WORDLESS = (UnknownReason.TRUNCATED, UnknownReason.EMPTY_REPLY)
+_DISTURBED = (UnknownReason.JUDGE_DOWN, UnknownReason.TIMEOUT)
+"""The server was busy or away, which says nothing about what it can do."""
 _PROMPT = "A small cat sleeps by the kitchen window."
 
 
@@ -93,6 +96,10 @@ async def _plain(spec: "JudgeSpec", profile: Profile, wire: Wire) -> Finding:
         # A base model asked by likelihood ratio need not be able to chat.
         needed = not (got.reason in _WORDLESS and spec.logprobs)
         return Finding("chat", False, text, remedy(got, spec, profile), needed)
+    if drop_reasoning(got.text).unfinished:
+        text = f"it is still thinking when the reply ends: {_shown(got.text)}"
+        cut = Failure(UnknownReason.TRUNCATED, text)
+        return Finding("chat", False, text, remedy(cut, spec, profile), not spec.logprobs)
     speed = f"{got.usage.completion / got.seconds:.0f} tokens a second" if got.usage.completion else "tokens not told"
     return Finding("chat", True, f"{got.seconds:.2f} s, {speed}; it says {_shown(got.text)}")
 
@@ -103,6 +110,8 @@ async def _reply_logprobs(spec: "JudgeSpec", profile: Profile, wire: Wire) -> Fi
         text = f"not asked: {profile.name} gives none for {spec.model_name}"
         return _claim("log-probabilities of the reply", False, text, spec.answer_logprobs, "answer_logprobs")
     got = await Asker(asked, profile, wire)(Call((_HELLO,), max_tokens=_tokens(spec), top_logprobs=2))
+    if untried := _untried("log-probabilities of the reply", got):
+        return untried
     tokens = got.tokens if isinstance(got, Answer) else None
     if tokens:
         alternatives = max(len(token.top) for token in tokens)
@@ -123,6 +132,8 @@ async def _schema(spec: "JudgeSpec", profile: Profile, wire: Wire) -> Finding:
             )
         tried = Vllm(profile.prefix)
     got = await Asker(spec, tried, wire)(call)
+    if untried := _untried(name, got):
+        return untried
     if isinstance(got, Failure):
         return Finding(
             name, False, f"{got.reason.value}: {got.detail}", "none is needed: the parser takes any wrapping"
@@ -139,6 +150,8 @@ async def _stream(spec: "JudgeSpec", profile: Profile, wire: Wire) -> Finding:
     if isinstance(got, Answer):
         told = "" if got.usage.completion else "; tokens not told"
         return Finding("streaming", True, f"{got.seconds:.2f} s{told}")
+    if untried := _untried("streaming", got):
+        return untried
     return Finding(
         "streaming",
         False,
@@ -163,12 +176,19 @@ async def _echo(spec: "JudgeSpec", profile: Profile, wire: Wire) -> Finding:
     begun = time.monotonic()
     got = await wire.post(profile.completions_route, orjson.dumps(body))
     if isinstance(got, Failure):
-        return _claim(name, False, got.detail, spec.logprobs, "logprobs")
+        return _untried(name, got) or _claim(name, False, got.detail, spec.logprobs, "logprobs")
     try:
         read(got.data, [_PROMPT], [len("A small")])
     except ReplyError as error:
         return _claim(name, False, str(error), spec.logprobs, "logprobs")
     return _claim(name, True, f"{time.monotonic() - begun:.2f} s", spec.logprobs, "logprobs")
+
+
+def _untried(name: str, got: object) -> Finding | None:
+    """A finding for a call that says nothing about what was tried: the server was busy, or the model has no words."""
+    if isinstance(got, Failure) and got.reason in (*_DISTURBED, *_WORDLESS):
+        return Finding(name, None, f"not told: {got.reason.value}: {got.detail}")
+    return None
 
 
 def _claim(name: str, works: bool, text: str, claimed: bool, field: str) -> Finding:

@@ -31,6 +31,8 @@ def remedy(failure: Failure, spec: "JudgeSpec", profile: Profile) -> str:
         return f"see that the server runs and that the endpoint (without /v1) is right{start}"
     if reason is UnknownReason.TIMEOUT:
         return f"the server is slow or hangs: raise timeout_seconds ({spec.timeout_seconds:g}), or read its log"
+    if "no JSON" in detail:
+        return "there is no OpenAI server at this URL, or a proxy answers in its place: see the endpoint (without /v1)"
     if failure.attempts and reason in (UnknownReason.UNPARSEABLE, UnknownReason.MISSING, UnknownReason.CONTRADICTORY):
         return (
             "if the server is an OpenAI chat server, the model does not keep to the form: take a larger judge, or "

@@ -1,18 +1,27 @@
 """``python -m components.judge serve``: a judge's server in the foreground, off the cluster."""
 
 import argparse
+import contextlib
 import os
+import subprocess
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final
 
 from components.core.errors import JudgeError
+from components.core.services.health import is_healthy
 from components.core.services.ports import free_ports
+from components.core.services.process import ProcessId
 from components.core.services.state import state_folder
 from components.judge.placement.commands import embedded_command, vllm_command
 
 if TYPE_CHECKING:
     from components.core.spec.judge import JudgeSpec
+
+_PATIENCE: Final = 180.0
+"""Seconds until the embedded server must answer."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -41,6 +50,35 @@ def main(argv: Sequence[str]) -> int:
         flush=True,
     )
     os.execv(command[0], command)
+
+
+@contextlib.contextmanager
+def serving(spec: "JudgeSpec") -> Iterator[str]:
+    """The embedded server's base URL, while it runs beside this process, with which it ends.
+
+    Raises:
+        GavelError: its weights are not to be had, or it did not come up.
+    """
+    port = free_ports(1)[0]
+    command = [*command_for(spec, port), "--parent", str(ProcessId.current())]
+    with tempfile.TemporaryFile() as log:
+        child = subprocess.Popen(command, stdout=log, stderr=log)
+        try:
+            deadline = time.monotonic() + _PATIENCE
+            while not is_healthy(f"http://127.0.0.1:{port}", "/health"):
+                if child.poll() is not None or time.monotonic() > deadline:
+                    log.seek(0)
+                    said = log.read()[-300:].decode("utf-8", "replace").strip()
+                    raise JudgeError(
+                        f"the judge's server did not come up: {said or 'it says nothing'}",
+                        where=f"judge {spec.name}",
+                        remedy=f"start it in the foreground to see more: make judge JUDGE={spec.name}",
+                    )
+                time.sleep(0.2)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            child.terminate()
+            child.wait()
 
 
 def command_for(spec: "JudgeSpec", port: int) -> list[str]:

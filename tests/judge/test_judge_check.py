@@ -1,11 +1,15 @@
 """What the check says of servers that can do everything, little, or nothing."""
 
 import asyncio
+import re
+from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
+from aiohttp import web
 from aiohttp.test_utils import TestServer
-from chat_servers import ChatServer, say
+from chat_servers import ChatServer, completion, say
 from judge_servers import spec
 
 from components.judge.__main__ import main
@@ -99,3 +103,55 @@ def test_commands(capsys: pytest.CaptureFixture[str]) -> None:
     assert "no-such-judge" in capsys.readouterr().err
     assert main(["serve", "--judge", "external-example"]) == 1
     assert "nothing to start" in capsys.readouterr().err
+
+
+async def test_a_server_that_is_busy_is_not_told_to_lack_anything() -> None:
+    busy = say({"error": {"message": "slow down"}}, 429)
+    server = ChatServer(say(completion("Yes.")), busy)
+    async with server.serve() as url:
+        told = by_name(await check(spec(), url, None))
+    assert told["chat"].works
+    for name in ("log-probabilities of the reply", "streaming"):
+        assert (told[name].works, told[name].remedy) == (None, "")
+        assert "429" in told[name].text
+
+
+async def test_a_page_is_no_server_and_a_thought_is_no_answer() -> None:
+    async def page(_: web.Request, __: dict[str, Any]) -> web.StreamResponse:
+        return web.Response(text="<html>welcome</html>", content_type="text/html")
+
+    for behaviour, said in ((page, "no OpenAI server at this URL"), (say(completion("<think>Hmm, it")), "thinking")):
+        server = ChatServer(behaviour)
+        async with server.serve() as url:
+            chat = (await check(spec(logprobs=False), url, None))[1]
+        assert chat.works is False
+        assert chat.needed
+        assert said in chat.text + chat.remedy
+
+
+def test_a_judge_that_is_served_here_is_started_for_the_check(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GAVEL_STATE", str(tmp_path))
+    main(["check", "--judge", "tiny-lr"])
+    told = capsys.readouterr().out
+    assert "its server is started for this check" in told
+    assert re.search(r"log-probabilities of the prompt +yes", told)
+    assert not [each for each in psutil.process_iter() if str(tmp_path) in " ".join(_argv(each))]
+
+
+def test_where_a_judge_runs_may_be_named_for_any_serving(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GAVEL_STATE", str(tmp_path))
+    assert main(["check", "--judge", "qwen3-8b", "endpoint=http://127.0.0.1:9"]) == 1
+    assert "http://127.0.0.1:9/openai/v1/chat/completions" in capsys.readouterr().out
+    assert main(["check", "--judge", "qwen3-8b"]) == 1
+    assert 'make check-judge JUDGE=qwen3-8b SET="endpoint=URL"' in capsys.readouterr().err
+
+
+def _argv(process: psutil.Process) -> list[str]:
+    try:
+        return process.cmdline()
+    except (psutil.NoSuchProcess, psutil.AccessDenied):
+        return []
