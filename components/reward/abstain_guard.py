@@ -60,6 +60,23 @@ class Judgement:
         return [verdict.reason.value for verdict in self.verdicts if verdict.reason is not None]
 
 
+_FORM = "take a judge that keeps to the form, or reward.protocol rubric_token, which needs none"
+_REMEDIES = {
+    "unparseable": _FORM,
+    "missing": _FORM,
+    "contradictory": "take another judge (in pairwise this one follows the position), or raise reward.max_abstain_rate",
+    "undecided": "take a larger judge, or raise reward.max_abstain_rate",
+    "split": "add a member to the panel or combine by mean, or raise reward.max_abstain_rate",
+    "truncated": "raise judge.max_answer_tokens, or set judge.thinking: false",
+    "low_mass": "lower reward.min_mass, or choose another reward.protocol",
+    "too_long": "shorten the responses, lower judge.max_answer_tokens, or take a judge with longer context_tokens",
+    "rejected": "mend what the server rejects (api_key_env, model_name, endpoint or profile)",
+    "refused": "take a judge without that content filter, or other data",
+    "empty_response": "see why the policy writes nothing (training.temperature, its chat template)",
+}
+"""What to change before the run goes on, by the reason of most unknown verdicts."""
+
+
 class AbstainGuard:
     """Watches the share of abstained samples among the newest ones, and pauses all judging while it is too high.
 
@@ -226,9 +243,15 @@ class AbstainGuard:
         error = JudgeError(
             self._what() + (f"; {why}" if why else "") + (f"; the newest failure: {told}" if told else ""),
             where=f"reward.max_abstain_rate = {self._max_rate}",
-            remedy="look at the judge's log and endpoint, then run the same command again: training resumes",
+            remedy=f"{self._remedy()}, then run the same command again: training resumes",
         )
         raise self._report(error)
+
+    def _remedy(self) -> str:
+        """What to change, by the most frequent reason."""
+        reasons = collections.Counter(reason for judgement in self._recent for reason in judgement.reasons)
+        most = reasons.most_common(1)[0][0] if reasons else ""
+        return _REMEDIES.get(most, "look at the judge's log and endpoint")
 
     def _report(self, error: JudgeError) -> JudgeError:
         """Have the step that watches the trainer end it; the error that did so, which is the first one."""

@@ -236,3 +236,20 @@ def test_it_ends_exactly_when_the_share_of_the_window_is_above_the_limit(marks: 
                 assert await world.note(judgement) is judgement
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    ("reason", "change"),
+    [
+        (UnknownReason.UNPARSEABLE, "keeps to the form"),
+        (UnknownReason.CONTRADICTORY, "follows the position"),
+        (UnknownReason.TRUNCATED, "max_answer_tokens"),
+        (UnknownReason.REJECTED, "model_name"),
+    ],
+)
+async def test_the_remedy_fits_what_most_verdicts_lack(tmp_path: Path, reason: UnknownReason, change: str):
+    world = World(tmp_path)
+    with pytest.raises(JudgeError) as caught:
+        for _ in range(MINIMUM):
+            await world.note(lost(reason))
+    assert change in caught.value.remedy
