@@ -1,6 +1,7 @@
 """The command line: ``python -m components.judge COMMAND``."""
 
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 
@@ -25,7 +26,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"  {name:<8}{text}", file=sys.stderr)
         return 0 if given[:1] in (["-h"], ["--help"]) else 2
     try:
-        return int(importlib.import_module(_COMMANDS[given[0]][0]).main(given[1:]))
+        code = int(importlib.import_module(_COMMANDS[given[0]][0]).main(given[1:]))
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        # Whoever read the output has seen enough; Python would complain once more when it closes it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except GavelError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

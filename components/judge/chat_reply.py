@@ -78,17 +78,17 @@ def read_usage(data: Mapping[str, Any], *, sent: int | None = None) -> Usage:
     Args:
         data: the reply.
         sent: bytes of the request. A tokenizer makes no more tokens of a text than it has bytes, and a chat template
-            adds some; a prompt with more says nothing, and neither does the rest of its count.
+            adds some; a prompt with more says nothing.
     """
     usage = data.get("usage")
     if not isinstance(usage, dict):
         return Usage()
-    stated = usage.get("prompt_tokens")
-    if sent is not None and isinstance(stated, int) and stated > sent + _TEMPLATE:
-        return Usage()
+    prompt = _count(usage.get("prompt_tokens"))
+    if sent is not None and prompt > sent + _TEMPLATE:
+        prompt = 0
     details = usage.get("prompt_tokens_details")
     cached = details.get("cached_tokens") if isinstance(details, dict) else None
-    return Usage(_count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens")), _count(cached))
+    return Usage(prompt, _count(usage.get("completion_tokens")), min(prompt, _count(cached)))
 
 
 def read_tokens(logprobs: object) -> tuple[AnswerToken, ...] | None:

@@ -216,4 +216,4 @@ async def test_a_count_of_tokens_that_the_prompt_cannot_have_says_nothing(count:
     with Ledger(tmp_path / "l") as ledger:
         await ask(ChatServer(say(reply)), call(), ledger=ledger)
         (row,) = ledger.calls()
-    assert (row.prompt_tokens, row.completion_tokens) == (0, 0)
+    assert (row.prompt_tokens, row.completion_tokens, row.cached_tokens) == (0, 3, 0)

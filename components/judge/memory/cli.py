@@ -29,45 +29,88 @@ def main(argv: Sequence[str] | None = None) -> int:
         ContractError: a segment is damaged or missing.
     """
     parser = argparse.ArgumentParser(prog="python -m components.judge ledger", description=__doc__)
-    parser.add_argument("paths", nargs="+", help="ledger.sqlite, or a folder or URL (file://, s3://) with segments")
-    parser.add_argument("--parquet", metavar="FOLDER", help="also write verdicts.parquet and calls.parquet there")
+    parser.add_argument(
+        "paths", nargs="+", help="ledger.sqlite, or a folder that holds one or a URL (file://, s3://) with segments"
+    )
+    parser.add_argument("--parquet", metavar="FOLDER", help="also write every table as parquet there")
+    parser.add_argument(
+        "--failures",
+        metavar="N",
+        type=int,
+        nargs="?",
+        const=20,
+        help="also print the newest N failures (20), with replies",
+    )
     chosen = parser.parse_args(argv)
-    verdicts: list[dict[str, Any]] = []
-    calls: list[dict[str, Any]] = []
+    paths = [each for path in chosen.paths for each in _ledgers_in(path)]
+    found: dict[str, list[dict[str, Any]]] = {table: [] for table in COLUMNS}
     seen: dict[str, str] = {}
-    for path in chosen.paths:
-        ledgers, found_verdicts, found_calls = _read(path)
+    for path in paths:
+        ledgers, tables = _read(path)
         for ledger in ledgers:
-            if seen.setdefault(ledger, path) != path or chosen.paths.count(path) > 1:
+            if seen.setdefault(ledger, path) != path or paths.count(path) > 1:
                 raise JudgeError(
                     f"{seen[ledger]} and {path} hold the same ledger {ledger}, which would be counted twice",
                     remedy="name one of them",
                 )
-        verdicts += found_verdicts
-        calls += found_calls
-    for title, groups in _groups(verdicts, calls):
+        for table, rows_ in tables.items():
+            found[table] += rows_
+    for title, groups in _groups(found["verdicts"], found["calls"]):
         print("\n".join(_table(title, groups)), end="\n\n")
     print(_NOTES)
+    if chosen.failures is not None:
+        print("\n".join(_failures(found["failures"], chosen.failures)))
     if chosen.parquet:
-        _export(Path(chosen.parquet), {"verdicts": verdicts, "calls": calls})
+        _export(Path(chosen.parquet), found)
     return 0
 
 
-def _read(path: str) -> tuple[list[str], list[dict[str, Any]], list[dict[str, Any]]]:
-    """Ids of the ledgers, their verdicts and their calls."""
+def _ledgers_in(path: str) -> list[str]:
+    """The path itself; where it is a folder of a step's work, the ledgers that lie below it."""
+    folder = Path(path)
+    if "://" in path or not folder.is_dir() or segments.found(Store.open(folder.absolute().as_uri())):
+        return [path]
+    below = sorted(str(each) for each in folder.rglob("ledger.sqlite"))
+    if not below:
+        raise JudgeError(
+            "neither a ledger.sqlite nor a segment of a ledger lies below this folder",
+            where=path,
+            remedy="name STATE/work/EXPERIMENT/STEP for a step at work, or STORE/EXPERIMENT for what steps shipped",
+        )
+    return below
+
+
+def _failures(found: list[dict[str, Any]], most: int) -> list[str]:
+    """The newest failures for people: why, about which sample, and how the reply begins."""
+    lines = [f"{len(found)} failures; the newest {min(most, len(found))}:"]
+    for row in sorted(found, key=lambda row: row["time"])[-most:] if most > 0 else []:
+        body = row["body"]
+        said = "" if not body else " ".join(bytes(body)[:400].decode("utf-8", "replace").split())[:200]
+        lines.append(f"  {row['sample_id']}: {row['detail']}" + (f"\n    it said: {said!r}" if said else ""))
+    return lines
+
+
+def _read(path: str) -> tuple[list[str], dict[str, list[dict[str, Any]]]]:
+    """Ids of the ledgers, and their rows by table."""
     if "://" in path or Path(path).is_dir():
         store = Store.open(path if "://" in path else Path(path).absolute().as_uri())
         joined = segments.join(store)
         ledgers = sorted({each.ledger for each in segments.found(store)} - {""})
-        return ledgers, rows(joined.execute, "verdicts"), rows(joined.execute, "calls")
+        return ledgers, {table: rows(joined.execute, table) for table in COLUMNS}
     if not Path(path).is_file():
         raise JudgeError(
             "there is no such ledger",
             where=path,
             remedy="a step keeps it as ledger.sqlite in its work folder, and as segments below .../ledger in the store",
         )
+    if path.endswith(".parquet"):
+        raise JudgeError(
+            "this is a published table, and no ledger",
+            where=path,
+            remedy="name the folder STORE/EXPERIMENT, where the ledger that it was taken from lies in segments",
+        )
     with Ledger(Path(path), make=False) as ledger:
-        return [ledger.id], rows(ledger.select, "verdicts"), rows(ledger.select, "calls")
+        return [ledger.id], {table: rows(ledger.select, table) for table in COLUMNS}
 
 
 def _export(folder: Path, found: dict[str, list[dict[str, Any]]]) -> None:
