@@ -11,6 +11,7 @@ from multidict import CIMultiDict
 
 from components.judge.failures import ReplyTrouble
 from components.judge.transport.breakage import what_broke
+from components.judge.transport.connector import CleanConnector
 from components.judge.transport.reading import Classify, read_reply
 from components.judge.transport.redaction import Redaction
 from components.judge.transport.reply import Good, Signal, Trouble
@@ -89,7 +90,7 @@ class HttpWire:
         """See :class:`Wire`. ``limit``: seconds for the whole call."""
         if self._session is None:
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0),
+                connector=CleanConnector(limit=0),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 skip_auto_headers=("User-Agent",),
             )
