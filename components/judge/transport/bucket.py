@@ -39,7 +39,7 @@ class Bucket:
         self._fill(now)
         missing = min(cost, self.capacity) - self._level
         wait = 0.0 if missing <= 1e-9 else missing / self.per_second
-        return wait if cost <= self.capacity else max(wait, self._wait_for_room(cost, now))
+        return wait if cost <= self.capacity else max(wait, self.wait_for_room(cost, now))
 
     def take(self, cost: float, now: float) -> None:
         """Take ``cost``; a negative one is given back."""
@@ -74,7 +74,8 @@ class Bucket:
         if not self._taken:
             self._sum = 0.0
 
-    def _wait_for_room(self, cost: float, now: float) -> float:
+    def wait_for_room(self, cost: float, now: float) -> float:
+        """Seconds until so much of the last minute is forgotten that ``cost`` fits into the limit."""
         self._forget(int(now * _SLOTS))
         over = self._sum + min(cost, self._most) - self._most
         for slot, taken in self._taken:

@@ -192,18 +192,19 @@ class SharedBucket:
         """Seconds until ``cost`` can be taken; 0 if it can be now."""
         if self._alone:
             return self._whole.wait(cost, now)
+        # What this process took within the last minute; costs of other processes' large calls are not known here.
+        room = self._whole.wait_for_room(cost, now) if cost > self._whole.capacity else 0.0
         cost = min(cost, self._whole.capacity)
         if self._stock < cost and now >= self._next:
             self._draw(cost, now)
         if self._alone or self._stock >= cost - 1e-9:
-            return 0.0
-        return max(self._next - now, (cost - self._stock) / self._whole.per_second)
+            return room
+        return max(room, self._next - now, (cost - self._stock) / self._whole.per_second)
 
     def take(self, cost: float, now: float) -> None:
         """Take ``cost``; a negative one is given back."""
-        if self._alone:
-            self._whole.take(cost, now)
-        else:
+        self._whole.take(cost, now)
+        if not self._alone:
             self._stock -= cost
 
     def _draw(self, cost: float, now: float) -> None:

@@ -189,3 +189,17 @@ def test_a_rate_is_shared(tmp_path: Path) -> None:
         steps += 1
     assert max(sum(begin <= time < begin + 60.0 for time in taken) for begin in sorted(set(taken))) <= 600
     assert len(taken) >= 0.9 * 1200
+
+
+@pytest.mark.parametrize("cost", [150.0, 3500.0, 5000.0])
+def test_large_calls_keep_to_the_limit_of_every_minute(tmp_path: Path, cost: float) -> None:
+    limit, now = 6000.0, 1000.0
+    bucket = SharedBucket(LeaseFile(tmp_path, ["u"]), "t", limit, now)
+    taken: list[float] = []
+    while now < 1400.0:
+        if bucket.wait(cost, now) <= 0.0:
+            bucket.take(cost, now)
+            taken.append(now)
+        now += 0.25
+    assert len(taken) >= 3
+    assert max(sum(cost for at in taken if start <= at < start + 60.0) for start in taken) <= limit
