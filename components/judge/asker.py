@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 _AGAIN = frozenset({UnknownReason.NO_FINISH, UnknownReason.EMPTY_REPLY})
 """Failures of a reply of status 200 that a gateway in trouble produces; one more try is worth it."""
 
+_WORTH_ASKING = 0.1
+"""Seconds that must be left for another call."""
+
 _BYTES_PER_TOKEN = 4.0
 """First guess, corrected by what the server counts."""
 
@@ -84,9 +87,13 @@ class Asker:
                 return self._too_long(call, words)
         body = orjson.dumps(self._profile.body(call, self._spec))
         key = CacheKey.of(judge=self._identity, protocol=self._protocol, body=body, sampling=self._sampling)
-        answer, first = await self._flights.run(key, lambda: self._ask(call, body, key))
-        # Calls are counted once, for whoever made them.
-        return answer if first else dataclasses.replace(answer, attempts=0)
+        while True:
+            answer, first = await self._flights.run(key, lambda: self._ask(call, body, key))
+            if first:
+                return answer
+            if not _is_early(answer, call):
+                # Calls are counted once, for whoever made them.
+                return dataclasses.replace(answer, attempts=0)
 
     async def _ask(self, call: Call, body: bytes, key: CacheKey) -> Answer | Failure:
         begun = time.monotonic()
@@ -214,6 +221,12 @@ class Asker:
             purpose=call.purpose,
             from_cache=from_cache,
         )
+
+
+def _is_early(answer: Answer | Failure, call: Call) -> bool:
+    """Whether the call was joined to an equal one that was given up at its own deadline, before this one's."""
+    late = call.deadline is not None and time.monotonic() + _WORTH_ASKING < call.deadline
+    return late and isinstance(answer, Failure) and answer.reason is UnknownReason.TIMEOUT
 
 
 def _is_whole(answer: Answer, call: Call) -> bool:

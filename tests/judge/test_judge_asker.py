@@ -1,6 +1,8 @@
 """Calls over real HTTP: cache before budget before network, one row a call, and never a number for a failure."""
 
 import asyncio
+import dataclasses
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ from judge_servers import spec
 
 from components.core.spec.judge_limits import JudgeBudget, JudgePrice
 from components.judge.asker import Asker
+from components.judge.build import build_transport
 from components.judge.calls import Answer, Call, Message, Usage
 from components.judge.failures import Failure
 from components.judge.memory import Budget, Cache, Ledger
@@ -217,3 +220,23 @@ async def test_a_count_of_tokens_that_the_prompt_cannot_have_says_nothing(count:
         await ask(ChatServer(say(reply)), call(), ledger=ledger)
         (row,) = ledger.calls()
     assert (row.prompt_tokens, row.completion_tokens, row.cached_tokens) == (0, 3, 0)
+
+
+async def test_who_joins_late_has_the_time_of_its_own_deadline() -> None:
+    async def slow(request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
+        await asyncio.sleep(0.8)
+        return await say(completion("met"))(request, body)
+
+    async with ChatServer(slow).serve() as url:
+        patient = spec(timeout_seconds=20.0)
+        transport = build_transport(patient, url)
+        judge = Asker(patient, profile_for(patient, url), transport)
+        now = time.monotonic()
+        first = asyncio.create_task(judge(dataclasses.replace(call(), deadline=now + 0.4)))
+        await asyncio.sleep(0.2)
+        late = await judge(dataclasses.replace(call(), deadline=now + 20))
+        await transport.close()
+    given_up = await first
+    assert isinstance(given_up, Failure)
+    assert given_up.reason is UnknownReason.TIMEOUT
+    assert isinstance(late, Answer)
