@@ -70,7 +70,7 @@ schema: $(VENV)/.ready ## Write JSON schemas of the configuration to build/schem
 
 .PHONY: test
 test: $(VENV)/.ready-dev ## Run the tests, the pipeline on the tiny model among them (under twenty minutes)
-	@$(PY) -m pytest -q -m "not smollm and not kills and not arms"
+	@$(PY) -m pytest -q -m "not smollm and not kills and not arms and not suites"
 
 .PHONY: test-fast
 test-fast: $(VENV)/.ready-dev ## Only the tests that need no server and no training (about three minutes)
@@ -79,6 +79,10 @@ test-fast: $(VENV)/.ready-dev ## Only the tests that need no server and no train
 .PHONY: test-demo
 test-demo: $(VENV)/.ready-dev ## A short form of the demo with the real small model (about eight minutes)
 	@$(PY) -m pytest -q -m smollm
+
+.PHONY: test-suites
+test-suites: $(VENV)/.ready-dev ## Judges and writers killed many times, IFEval against another implementation (some three minutes)
+	@$(PY) -m pytest -q -m suites
 
 .PHONY: test-arms
 test-arms: $(VENV)/.ready-dev ## Train the tiny model by judges and rewards of other kinds (about five minutes)

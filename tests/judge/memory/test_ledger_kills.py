@@ -69,6 +69,7 @@ def has_reached(counted: Callable[[], int], calls: int) -> bool:
 
 
 @pytest.mark.slow
+@pytest.mark.suites
 def test_fifty_kills_lose_no_more_than_the_calls_in_flight(tmp_path: Path) -> None:
     """Bound of each kill: the ``IN_FLIGHT`` calls under way; over all of them: 1 % of the judge's count."""
     counter, path = tmp_path / "count", tmp_path / "ledger.sqlite"

@@ -71,6 +71,7 @@ async def judged(seed: int, attempts: int) -> list[Reply | Failure]:
 
 
 @pytest.mark.slow
+@pytest.mark.suites
 def test_every_call_is_answered_right_in_the_end() -> None:
     got = asyncio.run(judged(1, attempts=10))
     assert [each.data["number"] if isinstance(each, Reply) else each for each in got] == list(range(CALLS))
@@ -78,6 +79,7 @@ def test_every_call_is_answered_right_in_the_end() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.suites
 def test_what_may_be_asked_once_fails_by_name() -> None:
     got = asyncio.run(judged(3, attempts=1))
     failures = [each for each in got if isinstance(each, Failure)]

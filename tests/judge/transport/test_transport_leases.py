@@ -53,6 +53,7 @@ def judge(peak: Path, seconds: float) -> Iterator[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.suites
 def test_processes_together_keep_to_the_limit(tmp_path: Path) -> None:
     """Three processes, one of them late, and twelve permits."""
     with judge(tmp_path / "peak", 0.05) as url, contextlib.ExitStack() as stack:
@@ -72,6 +73,7 @@ def test_processes_together_keep_to_the_limit(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.suites
 def test_the_permits_of_a_killed_process_come_back(tmp_path: Path) -> None:
     """It holds all eight when it is killed; the other gets them after ten seconds, and the sum is never above."""
     with judge(tmp_path / "peak", 0.2) as url, contextlib.ExitStack() as stack:

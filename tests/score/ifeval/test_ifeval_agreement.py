@@ -55,6 +55,7 @@ def published() -> Iterator[Callable[[dict[str, Any], str], list[tuple[bool, boo
 
 
 @pytest.mark.slow
+@pytest.mark.suites
 @pytest.mark.parametrize(("path", "samples"), [(OWN, 130), (OFFICIAL, 6)], ids=["own", "official"])
 def test_agrees_on_every_instruction(path: Path, samples: int, published: Any) -> None:
     if not path.is_file():
