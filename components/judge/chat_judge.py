@@ -57,7 +57,7 @@ class ChatJudge:
         check_rubric(sample, self.name)
         begun = time.monotonic()
         if sample.response.strip():
-            heard = _Heard(self._ask, None if self._deadline is None else self._clock() + self._deadline)
+            heard = Heard(self._ask, None if self._deadline is None else self._clock() + self._deadline)
             try:
                 with about(sample):
                     opinions: Sequence[Opinion] = await self.protocol.opinions(sample, heard)
@@ -114,11 +114,11 @@ class ChatJudge:
 
 
 @dataclasses.dataclass(slots=True)
-class _Heard:
+class Heard:
     """Puts one sample's calls under its deadline, and counts the prompt tokens that they took."""
 
     ask: Ask
-    deadline: float | None
+    deadline: float | None = None
     prompt_tokens: int = 0
 
     async def __call__(self, call: Call) -> Answer | Failure:

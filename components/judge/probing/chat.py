@@ -1,12 +1,11 @@
 """A chat judge is asked by its own protocol about a text that meets a criterion, and one that misses it."""
 
-import dataclasses
 import time
 from typing import TYPE_CHECKING
 
 from components.judge.asker import Asker
 from components.judge.build import build_transport
-from components.judge.calls import Answer, Ask, Call
+from components.judge.chat_judge import Heard
 from components.judge.failures import Failure
 from components.judge.probing.report import ProbeReport
 from components.judge.probing.server import failed, find_model, lists_no_models
@@ -43,7 +42,7 @@ async def probe_chat(spec: "JudgeSpec", reward: "RewardSpec", url: str) -> Probe
     profile = profile_for(spec, url)
     transport = build_transport(spec, url)
     protocol = chat_protocol(reward, spec)
-    ask = _Counting(Asker(spec, profile, transport, protocol=protocol.version))
+    ask = Heard(Asker(spec, profile, transport, protocol=protocol.version))
     meets, misses = known_pair(reward.protocol)
     try:
         got = await transport.get(profile.models_route)
@@ -72,17 +71,3 @@ def _chance(opinions: list[Opinion], spec: "JudgeSpec", url: str) -> float:
     if opinion.probability is not None:
         return opinion.probability
     return 1.0 if opinion.status is VerdictStatus.MET else 0.0
-
-
-@dataclasses.dataclass(slots=True)
-class _Counting:
-    """Counts the prompt tokens of calls."""
-
-    ask: Ask
-    prompt_tokens: int = 0
-
-    async def __call__(self, call: Call) -> Answer | Failure:
-        got = await self.ask(call)
-        if isinstance(got, Answer):
-            self.prompt_tokens += got.usage.prompt
-        return got
