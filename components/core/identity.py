@@ -8,14 +8,14 @@ from importlib.metadata import PackageNotFoundError, version
 from components.core.errors import StepError
 
 
-def canonical_json(value: object) -> str:
-    """JSON with one spelling: sorted keys, no spaces, no NaN.
+def canonical_json(value: object, *, ascii: bool = True) -> str:
+    """JSON with one spelling: sorted keys, no spaces, no NaN; other letters as they are unless ``ascii``.
 
     Raises:
         StepError: the value is not JSON.
     """
     try:
-        return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=True)
+        return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=ascii)
     except (TypeError, ValueError) as error:
         raise StepError(f"not a JSON value, so it cannot be hashed: {error}") from error
 

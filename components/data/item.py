@@ -2,18 +2,14 @@
 
 import dataclasses
 import hashlib
-import json
 from collections.abc import Sequence
 
+from components.core.identity import canonical_json
 from components.gold.checks import GoldChecks
+from components.judge.rubrics import rubric_json
 from components.judge.verdict import Criterion
 
 ABILITY = "instruction_following"
-
-
-def canonical_json(value: object) -> str:
-    """JSON with sorted keys and no spaces: equal values give equal text."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -34,21 +30,16 @@ class Item:
 
     def rubric_json(self) -> str:
         """The criteria as the JSON list that ``extra_info.rubric`` holds."""
-        return canonical_json(
-            [
-                {"text": line.text, "points": line.points, "verifier": line.verifier, "tags": list(line.tags)}
-                for line in self.criteria
-            ]
-        )
+        return rubric_json(self.criteria)
 
     def gold_json(self) -> str:
         """The hidden checks as the JSON object that ``reward_model.ground_truth`` holds."""
-        return canonical_json(self.gold.to_json_value())
+        return canonical_json(self.gold.to_json_value(), ascii=False)
 
     def id(self, system_prompt: str | None) -> str:
         """Sha256 (hex) of everything a response is made from and measured by, so that it moves with none but these."""
         content = [system_prompt, self.question, self.rubric_json(), self.gold_json()]
-        return hashlib.sha256(canonical_json(content).encode()).hexdigest()
+        return hashlib.sha256(canonical_json(content, ascii=False).encode()).hexdigest()
 
 
 def prompt_rows(

@@ -6,11 +6,14 @@ from typing import Any
 from components.core.errors import ContractError
 from components.data.item import Item
 from components.gold.checks import GoldChecks
+from components.judge.rule import EXAMPLE as RULE
+from components.judge.rule import Rule
 from components.judge.verdict import Criterion
 
 KEYS = frozenset({"prompt", "question", "criteria", "gold", "template"})
-CRITERION_KEYS = frozenset({"text", "points", "verifier", "tags"})
+CRITERION_KEYS = frozenset({"text", "points", "verifier", "tags", "rule"})
 EXAMPLE = '{"prompt": "Write a line about rain.", "criteria": [{"text": "The response is polite.", "points": 1}]}'
+RULE_EXAMPLE = '{"text": "20 to 40 words", "verifier": "rule", "rule": ' + RULE + "}"
 
 
 def read_jsonl(
@@ -140,7 +143,14 @@ def _criterion(entry: object, where: str) -> Criterion:
         raise ContractError(
             f"key 'tags': must be a list of texts, got {tags!r}", where=where, remedy='such as ["axis:tone"]'
         )
+    if (verifier == "rule") != ("rule" in entry):
+        raise ContractError(
+            "keys 'verifier' and 'rule': verifier rule needs a rule, and only verifier rule has one",
+            where=where,
+            remedy=f"such as {RULE_EXAMPLE}",
+        )
+    rule = Rule.parse(entry["rule"], where=where) if "rule" in entry else None
     try:
-        return Criterion(text=text.strip(), points=float(points), verifier=verifier, tags=tuple(tags))
+        return Criterion(text=text.strip(), points=float(points), verifier=verifier, tags=tuple(tags), rule=rule)
     except (ValueError, OverflowError) as error:
         raise ContractError(f"key 'points': {error}", where=where, remedy="a finite number other than 0") from error

@@ -4,12 +4,13 @@ import hashlib
 from collections.abc import Sequence
 
 from components.core.errors import ConfigError
-from components.data.item import Item, canonical_json
+from components.core.identity import canonical_json
+from components.data.item import Item
 
 
 def rank(seed: int, *parts: str) -> str:
     """A key to sort by: looks random, and is the same on every machine and Python version."""
-    return hashlib.sha256(canonical_json([seed, *parts]).encode()).hexdigest()
+    return hashlib.sha256(canonical_json([seed, *parts], ascii=False).encode()).hexdigest()
 
 
 def split_items(

@@ -14,10 +14,12 @@ from components.data.sentences.source import FOLDER, sentence_items
 from components.data.splitting import check_disjoint, split_items
 from components.gold.checks import GoldChecks
 from components.gold.wordlists import word_list_path
+from components.judge.rule import Rule
 from components.judge.verdict import Criterion
 
 if TYPE_CHECKING:
     from components.core.spec import Experiment
+    from components.core.spec.data import CriterionSpec
 
 LICENCES = {"sentences": "MIT", "jsonl": "the user's own"}
 
@@ -35,7 +37,7 @@ def load_items(experiment: "Experiment") -> tuple[list[Item], list[Item]]:
         ContractError: a source file is not what it should be.
     """
     data = experiment.data
-    criteria = tuple(Criterion(line.text, line.points, line.verifier, line.tags) for line in data.criteria)
+    criteria = tuple(Criterion(line.text, line.points, line.verifier, line.tags, _rule(line)) for line in data.criteria)
     gold = GoldChecks.parse(data.gold.model_dump(mode="json"), where="data.gold")
     if data.kind == "jsonl":
         source = str(data.path)
@@ -66,6 +68,10 @@ def load_items(experiment: "Experiment") -> tuple[list[Item], list[Item]]:
     for name in {item.gold.word_list for item in (*train, *heldout)} - {None}:
         word_list_path(str(name))
     return train, heldout
+
+
+def _rule(line: "CriterionSpec") -> Rule | None:
+    return None if line.rule is None else Rule.parse(line.rule, where="data.criteria")
 
 
 def run(context: StepContext) -> Mapping[str, str | int]:

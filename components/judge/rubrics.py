@@ -1,8 +1,12 @@
 """Rubrics as prompts carry them, and those that define no reward."""
 
 import json
+from collections.abc import Iterable
+from typing import Any
 
 from components.core.errors import JudgeError
+from components.core.identity import canonical_json
+from components.judge.rule import Rule
 from components.judge.verdict import Criterion, Sample
 
 
@@ -14,9 +18,26 @@ def read_rubric(text: str) -> tuple[Criterion, ...]:
             points=line["points"],
             verifier=line.get("verifier", "llm"),
             tags=tuple(line.get("tags", ())),
+            rule=Rule.parse(line["rule"]) if "rule" in line else None,
         )
         for line in json.loads(text)
     )
+
+
+def rubric_json(criteria: Iterable[Criterion]) -> str:
+    """The JSON list that :func:`read_rubric` reads back; equal rubrics give equal text."""
+    return canonical_json([_line(criterion) for criterion in criteria], ascii=False)
+
+
+def _line(criterion: Criterion) -> dict[str, Any]:
+    line: dict[str, Any] = {
+        "text": criterion.text,
+        "points": criterion.points,
+        "verifier": criterion.verifier,
+        "tags": list(criterion.tags),
+    }
+    # Lines without a rule stay as they were before there were rules: rows are named by a hash of this text.
+    return line if criterion.rule is None else line | {"rule": criterion.rule.to_json_value()}
 
 
 def check_rubric(sample: Sample, judge: str) -> None:

@@ -4,6 +4,8 @@ import dataclasses
 import enum
 import math
 
+from components.judge.rule import Rule
+
 
 class VerdictStatus(enum.StrEnum):
     """Three values, because a judge that could not answer has not said no."""
@@ -42,6 +44,8 @@ class UnknownReason(enum.StrEnum):
     """The run's limit of calls, tokens or cost was reached before this call."""
     SPLIT = "split"
     """As many members of a panel are for it as against it."""
+    RULE_FAILED = "rule_failed"
+    """A check by code crashed, ran out of its limits, or gave no yes or no."""
 
 
 PARSE_REASONS = frozenset(
@@ -79,16 +83,20 @@ class Criterion:
         points: weight; negative for a penalty that applies when the criterion is met.
         verifier: ``llm`` (asked of the judge) or ``rule`` (checked by code).
         tags: free labels, such as ``axis:accuracy``.
+        rule: the check by code; given exactly when ``verifier`` is ``rule``.
     """
 
     text: str
     points: float = 1.0
     verifier: str = "llm"
     tags: tuple[str, ...] = ()
+    rule: Rule | None = None
 
     def __post_init__(self) -> None:
         if not self.text.strip():
             raise ValueError("a criterion needs a text")
+        if (self.verifier == "rule") != (self.rule is not None):
+            raise ValueError(f"criterion {self.text!r}: verifier rule and a rule go together")
         if self.points == 0 or not math.isfinite(self.points):
             raise ValueError(f"criterion {self.text!r}: points must be finite and not zero, got {self.points}")
 

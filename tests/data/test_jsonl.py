@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from components.core.errors import ContractError
 from components.data.jsonl import read_jsonl
 from components.gold.checks import GoldChecks
+from components.judge.rule import Rule
 from components.judge.verdict import Criterion
 
 GOOD = {"prompt": "Write about rain.", "criteria": [{"text": "is polite", "points": 2}]}
@@ -22,7 +23,12 @@ def test_a_row_is_read_with_all_it_says():
         "question": " Write about rain. ",
         "criteria": [
             {"text": "is polite", "points": 2, "tags": ["axis:tone"]},
-            {"text": "is rude", "points": -1, "verifier": "rule"},
+            {
+                "text": "is long",
+                "points": -1,
+                "verifier": "rule",
+                "rule": {"name": "word_count_range", "min_count": 90, "max_count": 99},
+            },
         ],
         "gold": {"word_list": "animals", "min_words": 3, "constraints": [{"id": "punctuation:no_comma"}]},
         "template": "weather",
@@ -32,7 +38,7 @@ def test_a_row_is_read_with_all_it_says():
     assert item.template == "weather"
     assert item.criteria == (
         Criterion("is polite", 2.0, "llm", ("axis:tone",)),
-        Criterion("is rude", -1.0, "rule"),
+        Criterion("is long", -1.0, "rule", rule=Rule("word_count_range", (("max_count", 99), ("min_count", 90)))),
     )
     assert item.gold == GoldChecks("animals", 3, 10_000, True, (("punctuation:no_comma", {}),))
 

@@ -19,8 +19,17 @@ class CriterionSpec(Spec):
     """Who decides: the judge, or code. Unit: none. Default: "llm"."""
     tags: tuple[Text, ...] = ()
     """Free labels, such as axis:accuracy. Unit: none. Default: []."""
+    rule: dict[str, str | int | float | bool] | None = None
+    """The check of a line with verifier rule: its name (math_verify, word_count_range, python) and arguments.
+    Unit: none. Default: null."""
 
     def conflicts(self) -> Iterable[Conflict]:
+        if (self.verifier == "rule") != (self.rule is not None):
+            yield Conflict(
+                "rule",
+                "verifier rule needs a rule, and no other verifier has one",
+                "for example {verifier: rule, rule: {name: word_count_range, min_count: 20, max_count: 40}}",
+            )
         if self.points == 0:
             yield Conflict(
                 "points", "0 points decide nothing", "give a positive weight, or a negative one for a penalty"
