@@ -8,14 +8,14 @@ from pydantic import ValidationError
 
 from components.core.spec import assets
 from components.core.spec.base import ALLOW_CONFLICTS, Spec
+from components.core.spec.bases import find_experiment, read_experiment
 from components.core.spec.checks import conflicts_among
 from components.core.spec.cluster import ClusterSpec
 from components.core.spec.compose import Composer
 from components.core.spec.data import DataSpec
 from components.core.spec.experiment import MODELS, OPTIONAL, PARTS, Experiment
 from components.core.spec.explain import problems_of
-from components.core.spec.fields import suggestion
-from components.core.spec.files import display, is_file, names_in, resolve
+from components.core.spec.files import display
 from components.core.spec.overrides import Override, apply, parse_overrides
 from components.core.spec.places import Map, Mark
 from components.core.spec.problems import config_error, mark_of
@@ -39,33 +39,14 @@ def load_experiment(source: str | Path, overrides: Sequence[str] = (), configs: 
         ConfigError: one or more mistakes; each with file, line, key, value and remedy.
     """
     composer = Composer(configs or DEFAULT_CONFIGS)
-    path = _experiment_path(composer, source)
+    path = find_experiment(composer, source, "", Mark("command line"))
     parsed, wrong = parse_overrides(overrides)
     composer.problems.extend(wrong)
-    tree = composer.file(path) if path else None
-    experiment = None
-    if tree is not None and path is not None:
-        if "name" not in tree:
-            tree.put("name", path.stem, tree.mark)
-        experiment = _validated(composer, tree, parsed)
+    tree = read_experiment(composer, path) if path else None
+    experiment = None if tree is None else _validated(composer, tree, parsed)
     if experiment is None:
         raise config_error(f"experiment {display(path) if path else shown(str(source))}", composer.problems)
     return experiment
-
-
-def _experiment_path(composer: Composer, source: str | Path) -> Path | None:
-    text, folder = str(source), composer.configs / "experiments"
-    if isinstance(source, Path) or "/" in text or text.endswith((".yaml", ".yml")):
-        path = resolve(text, Mark(""))
-        missing = f"there is no file {display(path)}" if path else f"{shown(text)} is no path"
-    else:
-        path = folder / f"{text}.yaml"
-        missing = f"there is no experiment {shown(text)} in {display(folder)}"
-    if path is not None and is_file(path):
-        return path
-    remedy = f"{suggestion(text, names_in(folder))}; or give the path of a YAML file"
-    composer.complain("", missing, Mark("command line"), remedy)
-    return None
 
 
 def _validated(composer: Composer, tree: Map, overrides: list[Override]) -> Experiment | None:

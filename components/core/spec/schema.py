@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from components.core.spec.compose import FOLDERS, REPLACED
-from components.core.spec.experiment import MODELS, Experiment
+from components.core.spec.experiment import MODELS, PARTS, Experiment
 
 
 def export_schemas(folder: Path) -> list[Path]:
     """Write one schema for experiments and one for each kind of part; returns the files.
 
     A file's name may stand in for ``name``, so the schemas do not require it; in an experiment a part may be a name, a
-    mapping, or a mapping with ``use`` that needs only what it changes.
+    mapping, or a mapping with ``use`` that needs only what it changes; an experiment with ``use`` needs no part at all.
     """
     folder.mkdir(parents=True, exist_ok=True)
     schemas = {part: _file_schema(MODELS[part].model_json_schema()) for part in FOLDERS}
@@ -48,4 +48,18 @@ def _experiment_schema() -> dict[str, Any]:
     members = definitions["PanelSpec"]["properties"]["members"]
     named = {"type": "string", "description": "A file in configs/judges, or a path that ends in .yaml."}
     members["items"] = {"anyOf": [named, {"type": "object", "required": ["use"]}, members["items"]]}
-    return schema
+    shared = {"$defs": schema.pop("$defs")}
+    return {**shared, "if": {"required": ["use"]}, "then": _starting(schema, shared["$defs"]), "else": schema}
+
+
+def _starting(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+    """The schema of an experiment that starts from another one: every part may say no more than what it changes."""
+    start = "An experiment to start from: a file in configs/experiments, or a path that ends in .yaml."
+    properties = {**schema["properties"], "use": {"type": "string", "description": start}}
+    for part in PARTS:
+        former = properties[part]
+        choices = former.get("anyOf", [former])
+        whole = definitions[choices[-1]["$ref"].rsplit("/", 1)[1]]
+        partly = {**(choices[1] if len(choices) > 1 else whole), "required": [], "title": f"{whole['title']}, partly"}
+        properties[part] = {**former, "anyOf": [*choices[:1], partly]} if len(choices) > 1 else partly
+    return {**schema, "properties": properties, "required": ["use"]}
