@@ -33,12 +33,17 @@ def locate(composer: Composer, part: str, tree: Map) -> None:
     if part == "data" and not str(tree.get("path")).startswith("s3://"):
         path = _absolute(composer, part, tree, "path")
         if path is not None:
-            _fingerprint(composer, tree, path)
+            _fingerprint(composer, part, tree, path)
+    ifeval = tree.get("ifeval") if part == "evaluation" else None
+    if isinstance(ifeval, Map) and not str(ifeval.get("path")).startswith("s3://"):
+        path = _absolute(composer, "evaluation.ifeval", ifeval, "path")
+        if path is not None:
+            _fingerprint(composer, "evaluation.ifeval", ifeval, path)
 
 
 def check_data_files(composer: Composer, data: DataSpec, tree: Map) -> None:
     """Report a word list or templates of prompts that are not there."""
-    if data.gold.word_list is not None:
+    if data.gold is not None and data.gold.word_list is not None:
         _shipped(composer, "data", tree, ("gold", "word_list"), _WORDS / f"{data.gold.word_list}.txt", bare=True)
     if data.kind == "sentences":
         for key in _SENTENCE_FILES:
@@ -92,19 +97,19 @@ def _absolute(composer: Composer, prefix: str, tree: Map, key: str) -> Path | No
     return path
 
 
-def _fingerprint(composer: Composer, tree: Map, path: Path) -> None:
+def _fingerprint(composer: Composer, part: str, tree: Map, path: Path) -> None:
     try:
         with path.open("rb") as stream:
             content = hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
-        _unreadable(composer, "data.path", path, tree, error)
+        _unreadable(composer, f"{part}.path", path, tree, error)
         return
     asserted = tree.get("sha256")
     if asserted is None:
         tree.put("sha256", content, tree.marks["path"])
     elif asserted != content:
         remedy = "remove sha256 to take the file as it is, or bring back the file that was meant"
-        composer.complain("data.sha256", f"{display(path)} has sha256 {content}", mark_of(tree, ("sha256",)), remedy)
+        composer.complain(f"{part}.sha256", f"{display(path)} has sha256 {content}", mark_of(tree, ("sha256",)), remedy)
 
 
 def _unreadable(composer: Composer, key: str, path: Path, tree: Map, error: OSError | UnicodeDecodeError) -> None:

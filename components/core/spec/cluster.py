@@ -61,6 +61,8 @@ class ClusterSpec(Spec):
     """GPUs of one node. Unit: GPUs. Default: 0."""
     tensor_parallel: Count = 1
     """GPUs that share one copy of the policy in generation. Unit: GPUs. Default: 1."""
+    gpu_memory_share: Annotated[float, Field(gt=0, le=1)] = 0.9
+    """Share of a GPU's memory that generation on held-out prompts may take. Unit: fraction. Default: 0.9."""
     store: StoreSpec
     """Where results lie. Unit: none. Required."""
     cpu_threads: Count = 2

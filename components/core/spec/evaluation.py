@@ -6,6 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from components.core.spec.base import Conflict, Count, Spec, Tokens
+from components.core.spec.ifeval import IFEvalSpec
 
 
 class EvaluationSpec(Spec):
@@ -15,6 +16,10 @@ class EvaluationSpec(Spec):
     """Longest response. Unit: tokens. Required."""
     temperature: Annotated[float, Field(ge=0, le=10)] = 0.0
     """Sampling temperature; 0 takes the likeliest token. Unit: none. Default: 0.0."""
+    top_p: Annotated[float, Field(gt=0, le=1)] = 1.0
+    """Smallest probability mass that sampling keeps; 1 keeps everything. Unit: fraction. Default: 1.0."""
+    top_k: Annotated[int, Field(ge=-1)] = -1
+    """Number of likeliest tokens that sampling keeps; -1 keeps all. Unit: tokens. Default: -1."""
     samples: Count = 1
     """Responses for each prompt. Unit: responses. Default: 1."""
     batch: Count = 16
@@ -23,8 +28,12 @@ class EvaluationSpec(Spec):
     """Resamples of the paired bootstrap. Unit: resamples. Default: 2000."""
     confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
     """Level of the intervals. Unit: fraction. Default: 0.95."""
+    ifeval: IFEvalSpec | None = None
+    """Has the trained policy also answer the benchmark IFEval; null does not. Unit: none. Default: null."""
 
     def conflicts(self) -> Iterable[Conflict]:
+        if self.top_k == 0:
+            yield Conflict("top_k", "0 keeps no token", "use -1 to keep all, or 1 and more")
         if self.temperature == 0 and self.samples > 1:
             yield Conflict(
                 "samples",

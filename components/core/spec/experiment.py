@@ -111,6 +111,9 @@ class Experiment(Spec):
             del tree["data"]["path"]
         if self.policy.chat_template_text is not None:
             del tree["policy"]["chat_template"]
+        ifeval = tree["evaluation"]["ifeval"]
+        if ifeval and ifeval["sha256"]:
+            del ifeval["path"]
         members = tree["panel"]["members"] if tree["panel"] else []
         for part in (tree["policy"], tree["judge"], *members):
             source = part["source"]
@@ -157,12 +160,22 @@ class Experiment(Spec):
 
     def generation_identity(self) -> dict[str, Any]:
         """What decides the held-out responses, given a model."""
-        statistics = {"bootstrap_samples", "confidence"}
-        return {**self.evaluation.model_dump(mode="json", exclude=statistics), "seed": self.seed}
+        others = {"bootstrap_samples", "confidence", "ifeval"}
+        return {**self.evaluation.model_dump(mode="json", exclude=others), "seed": self.seed}
+
+    def ifeval_identity(self) -> dict[str, Any] | None:
+        """What decides the figures of IFEval, given a model; None where it is not asked for. A file counts by its
+        content where that is known."""
+        ifeval = self.evaluation.ifeval
+        if ifeval is None:
+            return None
+        tree = ifeval.model_dump(mode="json", exclude={"path"} if ifeval.sha256 else set())
+        return {**tree, "seed": self.seed}
 
     def evaluation_identity(self) -> dict[str, Any]:
         """What decides the evaluation as a whole: generation and statistics."""
-        return {**self.evaluation.model_dump(mode="json"), "seed": self.seed}
+        known = self.evaluation.model_dump(mode="json", exclude={"ifeval"})
+        return {**known, "ifeval": self.ifeval_identity(), "seed": self.seed}
 
     def description(self) -> dict[str, Any]:
         """Names and remarks that decide no result but that a report prints."""

@@ -13,6 +13,7 @@ from components.core.spec.cluster import ClusterSpec, StoreSpec
 from components.core.spec.data import CriterionSpec, DataSpec, GoldSpec
 from components.core.spec.evaluation import EvaluationSpec
 from components.core.spec.experiment import Experiment
+from components.core.spec.ifeval import IFEvalSpec
 from components.core.spec.judge import JudgeSpec
 from components.core.spec.judge_limits import JudgeBudget, JudgeLimits, JudgePrice
 from components.core.spec.panel import PanelSpec
@@ -38,6 +39,7 @@ MODELS: list[type[Spec]] = [
     LoraSpec,
     ScaffoldSpec,
     EvaluationSpec,
+    IFEvalSpec,
     ClusterSpec,
     StoreSpec,
     source.HubSource,
