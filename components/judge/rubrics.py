@@ -44,7 +44,7 @@ def check_rubric(sample: Sample, judge: str) -> None:
     """Refuse a rubric that is empty, has a criterion twice, or has no positive points.
 
     Args:
-        sample: with the whole rubric.
+        sample: with the whole rubric, or the judge's part of it.
         judge: its name, for the error.
 
     Raises:
@@ -67,7 +67,8 @@ def check_rubric(sample: Sample, judge: str) -> None:
                 remedy="keep it once, with the sum of the points",
             )
         seen.add(text)
-    if all(criterion.points < 0 for criterion in sample.criteria):
+    # The positive points may stand in the lines that code decides.
+    if sample.places is None and all(criterion.points < 0 for criterion in sample.criteria):
         raise JudgeError(
             "the rubric has no positive points, so no reward is defined",
             where=where,

@@ -3,6 +3,7 @@
 import dataclasses
 import enum
 import math
+from collections.abc import Sequence
 
 from components.judge.rule import Rule
 
@@ -111,6 +112,8 @@ class Sample:
         question: the user's request as plain text.
         response: the response as plain text.
         criteria: the rubric's lines that this judge is to decide.
+        places: their indices in the row's rubric, under which the ledger keeps the verdicts; None when they are all of
+            its lines.
     """
 
     row_id: str
@@ -118,6 +121,18 @@ class Sample:
     question: str
     response: str
     criteria: tuple[Criterion, ...]
+    places: tuple[int, ...] | None = None
+
+    def part(self, places: Sequence[int]) -> "Sample":
+        """The same response with some lines of the whole rubric alone."""
+        if len(places) == len(self.criteria):
+            return self
+        criteria = tuple(self.criteria[place] for place in places)
+        return dataclasses.replace(self, criteria=criteria, places=tuple(places))
+
+    def index(self, line: int) -> int:
+        """The index in the row's rubric of ``criteria[line]``."""
+        return line if self.places is None else self.places[line]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from components.judge.verdict import Criterion, Verdict, VerdictStatus
 
 Value = Literal["probability", "binary"]
 
-_ROUNDING = 1e-9
+ROUNDING = 1e-9
 """A share of 0.8 may come out of the sum as 0.79999999."""
 
 
@@ -24,11 +24,11 @@ class Reward:
 
     Attributes:
         status: ``scored``, or ``abstained`` when too little is known; an abstained sample takes no part in training.
-        value: the reward in [0, 1]; None exactly when abstained.
-        parts: ``unclipped`` (at most 1, below 0 when penalties prevail), and its summands ``earned`` and ``penalty``;
-            empty when abstained.
+        value: the reward, in [0, 1] unless a rubric's ratio goes unclipped; None exactly when abstained.
+        parts: what it is made of, by name; a rubric's are ``unclipped`` (at most 1, below 0 when penalties prevail),
+            and its summands ``earned`` and ``penalty``. Empty when abstained.
         known_weight: share of the positive points whose criteria are known, in [0, 1].
-        reason: why it abstained: ``known_weight`` or ``penalty_unknown``; None when scored.
+        reason: why it abstained: ``known_weight``, ``penalty_unknown`` or ``rules_unknown``; None when scored.
     """
 
     status: Literal["scored", "abstained"]
@@ -44,9 +44,15 @@ def rubric_reward(
     value: Value = "probability",
     min_known_weight: float = 0.8,
     *,
+    clip: bool = True,
     where: str = "",
 ) -> Reward:
     """max(0, sum of points * p over known criteria / sum of positive points over known criteria).
+
+    RuscaRL trains on this, clipped at 0; HealthBench's official score of an example is the ratio itself, and only its
+    mean over examples is clipped. Unclipped, a response can lose more than it could win: the ratio is at most 1, and at
+    least (sum of negative points) / (sum of positive points), which differs from row to row. Group-relative advantages
+    do not mind the scale, but then tell apart responses that clipping makes equal.
 
     p is the verdict's probability, or 1 for met and 0 for unmet when ``value`` is binary. The sample abstains when less
     than ``min_known_weight`` of the positive points is known, and also when any penalty is unknown, of whatever weight:
@@ -57,6 +63,7 @@ def rubric_reward(
         verdicts: one a criterion, in the same order.
         value: what a known verdict contributes.
         min_known_weight: in (0, 1].
+        clip: whether a ratio below 0 counts as 0.
         where: the row, for error messages.
 
     Raises:
@@ -70,7 +77,7 @@ def rubric_reward(
     share = min(1.0, weight / positive)
     penalties = sum(criterion.points < 0 for criterion in criteria)
     reason = None
-    if weight <= 0 or share < min_known_weight - _ROUNDING:
+    if weight <= 0 or share < min_known_weight - ROUNDING:
         reason = "known_weight"
     elif sum(criterion.points < 0 for criterion, _ in known) < penalties:
         reason = "penalty_unknown"
@@ -83,7 +90,7 @@ def rubric_reward(
     if not math.isfinite(penalty):
         raise _sizes(where)
     parts = {"unclipped": unclipped, "earned": earned, "penalty": penalty}
-    return Reward("scored", min(1.0, max(0.0, unclipped)), parts, share, None)
+    return Reward("scored", min(1.0, max(0.0, unclipped) if clip else unclipped), parts, share, None)
 
 
 def _check(criteria: Sequence[Criterion], verdicts: Sequence[Verdict], where: str) -> float:
@@ -93,7 +100,11 @@ def _check(criteria: Sequence[Criterion], verdicts: Sequence[Verdict], where: st
             "the rubric is empty", where=where, remedy="give at least one criterion with points above 0"
         )
     if len(criteria) != len(verdicts):
-        raise ContractError(f"{len(verdicts)} verdicts for {len(criteria)} criteria", where=where)
+        raise ContractError(
+            f"{len(verdicts)} verdicts for {len(criteria)} criteria",
+            where=where,
+            remedy="give one verdict a criterion, in the order of the criteria; what is not known is unknown",
+        )
     texts = [criterion.text for criterion in criteria]
     if len(set(texts)) < len(texts):
         twice = next(text for text in texts if texts.count(text) > 1)

@@ -42,6 +42,25 @@ def _evaluation_context(policy: PolicySpec, training: TrainingSpec, evaluation: 
         )
 
 
+def _ifeval(policy: PolicySpec, evaluation: EvaluationSpec, cluster: ClusterSpec) -> Iterable[Conflict]:
+    ifeval = evaluation.ifeval
+    if ifeval is None:
+        return
+    if ifeval.max_response_tokens >= policy.context_tokens:
+        yield Conflict(
+            "evaluation.ifeval.max_response_tokens",
+            f"{ifeval.max_response_tokens} leaves no room for a prompt in policy.context_tokens "
+            f"{policy.context_tokens}",
+            "lower it, or choose a policy with a longer context; the prompts take up to some 500 tokens",
+        )
+    if cluster.placement == "kubernetes" and not ifeval.path.startswith("s3://"):
+        yield Conflict(
+            "evaluation.ifeval.path",
+            f"{ifeval.path!r} lies on this machine, but cluster.placement is kubernetes",
+            "upload the file and give its s3:// URL, with sha256",
+        )
+
+
 def _judge_context(
     judge: JudgeSpec, reward: RewardSpec, training: TrainingSpec, evaluation: EvaluationSpec
 ) -> Iterable[Conflict]:
@@ -96,16 +115,45 @@ def _value(reward: RewardSpec, panel: PanelSpec | None) -> Iterable[Conflict]:
         )
 
 
+_ASKS_NOBODY = frozenset({"rule_only", "length", "random", "format"})
+"""Ways to combine a reward that need no line for the judge."""
+
+
+def _judged(reward: RewardSpec, data: DataSpec) -> Iterable[Conflict]:
+    combine = getattr(reward, "combine", "rubric")
+    if combine in _ASKS_NOBODY or not data.criteria:
+        return
+    if not any(criterion.verifier == "llm" for criterion in data.criteria):
+        yield Conflict("data.criteria", "no criterion is left to the judge", "set verifier: llm on at least one")
+
+
 def _penalties(reward: RewardSpec, data: DataSpec) -> Iterable[Conflict]:
-    if reward.protocol != "verif":
+    """What asks whether all constraints are kept has no place for a penalty."""
+    if reward.combine == "verif":
+        what, remedy = "reward.combine verif multiplies shares of constraints kept", "reward.combine: rubric"
+    elif reward.protocol == "verif":
+        what, remedy = "reward.protocol verif asks whether all constraints are kept", "reward.protocol: rubric"
+    else:
         return
     for number, criterion in enumerate(data.criteria):
         if criterion.points < 0:
             yield Conflict(
                 f"data.criteria.{number}.points",
-                f"{criterion.points:g} is a penalty, but reward.protocol verif asks whether all constraints are kept",
-                "write it as a constraint with positive points, or set reward.protocol: rubric",
+                f"{criterion.points:g} is a penalty, but {what}",
+                f"write it as a constraint with positive points, or set {remedy}",
             )
+
+
+def _rules(reward: RewardSpec, data: DataSpec) -> Iterable[Conflict]:
+    """Rows of the user's own bring their lines with them; prepare-data and training look at those."""
+    if reward.combine != "rule_only" or not data.criteria:
+        return
+    if not any(criterion.verifier == "rule" and criterion.points > 0 for criterion in data.criteria):
+        yield Conflict(
+            "reward.combine",
+            "rule_only, but data.criteria has no line with verifier rule and positive points",
+            "give one such line, or choose another reward.combine",
+        )
 
 
 def _serving(judge: JudgeSpec, cluster: ClusterSpec) -> Iterable[Conflict]:
@@ -211,10 +259,13 @@ class Check(NamedTuple):
 CHECKS = (
     Check(("policy", "training"), _context),
     Check(("policy", "training", "evaluation"), _evaluation_context),
+    Check(("policy", "evaluation", "cluster"), _ifeval),
     Check(("judge", "reward", "training", "evaluation"), _judge_context),
     Check(("judge", "reward"), _logprobs),
     Check(("reward",), _value, ("panel",)),
+    Check(("reward", "data"), _judged),
     Check(("reward", "data"), _penalties),
+    Check(("reward", "data"), _rules),
     Check(("judge", "cluster"), _serving),
     Check(("judge", "data", "cluster"), _reach),
     Check(("data", "training"), _rows),

@@ -18,8 +18,15 @@ JudgeProtocol = Literal[
     "pairwise",
 ]
 
+Combine = Literal["rubric", "verif", "rule_only", "length", "random", "format"]
+
+CONTROLS: Final = frozenset({"rule_only", "length", "random", "format"})
+"""Ways to a reward that ask no judge in training."""
+
 GIVES_PROBABILITIES: Final = frozenset({"likelihood_ratio", "rubric_token", "pairwise"})
 """Protocols whose verdicts are more than yes and no."""
+
+_NO_CONSTRAINTS: Final = frozenset({"semantic_equality", "pairwise"})
 
 
 class RewardPrompts(Spec):
@@ -32,7 +39,7 @@ class RewardPrompts(Spec):
 
 
 class RewardSpec(Spec):
-    """How the judge is asked and how its verdicts become a reward in [0, 1]."""
+    """How the judge is asked and how its verdicts become a reward, in [0, 1] unless ``clip`` is off."""
 
     name: Name
     """Name in reports; the file's name where the file gives none. Unit: none. Required."""
@@ -42,6 +49,19 @@ class RewardSpec(Spec):
     yes and no), verif (one verdict over all constraints), verif_per_constraint, semantic_equality (criteria are
     reference answers), pairwise (criteria are rival responses, asked in both orders). Unit: none.
     Default: "likelihood_ratio"."""
+    combine: Combine = "rubric"
+    """How a row's lines become the reward: rubric (points of the lines met over positive points), verif (mean over the
+    rule lines x the judge's verdict on the others), or a control arm that asks no judge in training: rule_only (share
+    of the rule lines met), length (words up to length_target), random (uniform in [0, 1)), format (share of the marks
+    of a well-formed text). Held-out responses of a control arm are scored by the judge with rubric. Unit: none.
+    Default: "rubric"."""
+    clip: bool = True
+    """Whether rubric (and rule_only) counts a sum below 0 as 0, as RuscaRL trains. Off, the reward is the ratio itself:
+    at most 1, and at least the row's penalties over its positive points, a bound that each row has for itself.
+    Unit: none. Default: true."""
+    length_target: Annotated[int, Field(ge=1, le=1_000_000)] = 200
+    """For combine length: the reward grows evenly up to this length and is 1 from there on. Unit: words.
+    Default: 200."""
     value: Literal["probability", "binary"] = "probability"
     """What a known verdict contributes: its probability, or 1 when it is above one half and else 0. Unit: none.
     Default: "probability"."""
@@ -51,8 +71,8 @@ class RewardSpec(Spec):
     """For rubric_token: probability that yes and no must have together; below it the verdict is unknown.
     Unit: fraction. Default: 0.5."""
     min_known_weight: Annotated[float, Field(gt=0, le=1)] = 0.8
-    """Share of the positive points that known verdicts must cover; below it the sample abstains and is masked.
-    Unit: fraction. Default: 0.8."""
+    """Share of the positive points that known verdicts must cover (for verif's rules: share of the rule lines); below
+    it the sample abstains and is masked. Unit: fraction. Default: 0.8."""
     max_abstain_rate: Annotated[float, Field(ge=0, lt=1)] = 0.2
     """Share of abstained samples, among the newest, above which training pauses and then stops instead of going on
     without a judge; scoring stops at once. Unit: fraction. Default: 0.2."""
@@ -65,9 +85,32 @@ class RewardSpec(Spec):
     """Name of the prompt template of every other protocol; null takes the one that is named like the protocol.
     Unit: none. Default: null."""
 
+    @property
+    def asks_in_training(self) -> bool:
+        """Whether the reward of a training sample takes a judge."""
+        return self.combine not in CONTROLS
+
     def conflicts(self) -> Iterable[Conflict]:
         ratio, token = self.protocol == "likelihood_ratio", self.protocol == "rubric_token"
+        # A control arm's held-out responses are judged, so that the protocol's keys have an effect there too.
         used = {"temperature": ratio, "prompts": ratio, "min_mass": token, "prompt": not ratio}
         for key, in_use in used.items():
-            if not in_use and getattr(self, key) != type(self).model_fields[key].default:
+            if not in_use and self._is_set(key):
                 yield Conflict(key, f"it has no effect with protocol {self.protocol}", f"remove {key}")
+        used = {
+            "clip": self.combine != "verif",
+            "length_target": self.combine == "length",
+            "pause_minutes": self.asks_in_training,
+        }
+        for key, in_use in used.items():
+            if not in_use and self._is_set(key):
+                yield Conflict(key, f"it has no effect with combine {self.combine}", f"remove {key}")
+        if self.combine == "verif" and self.protocol in _NO_CONSTRAINTS:
+            yield Conflict(
+                "protocol",
+                f"combine verif multiplies by how constraints are kept, and the criteria of {self.protocol} are none",
+                "set protocol: verif or verif_per_constraint",
+            )
+
+    def _is_set(self, key: str) -> bool:
+        return bool(getattr(self, key) != type(self).model_fields[key].default)

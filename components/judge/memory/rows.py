@@ -35,12 +35,12 @@ class Entry:
 
     @classmethod
     def of(cls, sample: Sample, index: int, verdict: Verdict, *, seconds: float, prompt_tokens: int) -> Self:
-        """The row of one verdict on criterion ``index`` of ``sample``; ``seconds`` is the wall time of its calls."""
+        """The row of one verdict on ``sample.criteria[index]``; ``seconds`` is the wall time of its calls."""
         return cls(
             sample_id=sample.sample_id,
             row_id=sample.row_id,
             criterion=sample.criteria[index].text,
-            criterion_index=index,
+            criterion_index=sample.index(index),
             status=verdict.status.value,
             probability=verdict.probability,
             log_ratio=verdict.log_ratio,

@@ -66,8 +66,14 @@ def test_the_judge_that_only_streams_is_streamed() -> None:
 
 @pytest.mark.parametrize("reward", _names("rewards"))
 def test_every_reward_loads(reward: str) -> None:
-    answers = ["judge.answer_logprobs=true"] if reward == "rubric-token" else []
-    assert load_experiment("tiny", [f"reward={reward}", *answers]).reward.name == reward
+    needs = {
+        "rubric-token": ["judge.answer_logprobs=true"],
+        "rule-only": [
+            "data.criteria=[{text: it is kind}, {text: 4 to 40 words, verifier: rule, "
+            "rule: {name: word_count_range, min_count: 4, max_count: 40}}]"
+        ],
+    }
+    assert load_experiment("tiny", [f"reward={reward}", *needs.get(reward, [])]).reward.name == reward
 
 
 @pytest.mark.parametrize("data", _names("datasets"))

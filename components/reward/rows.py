@@ -1,0 +1,41 @@
+"""Rows that the chosen reward has no number for, found before anything is trained on them."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from components.core.errors import ContractError
+from components.judge.verdict import Criterion
+from components.reward.control import check_rule_lines
+from components.reward.verif import check_no_penalty
+
+if TYPE_CHECKING:
+    from components.core.spec.reward import RewardSpec
+
+
+def check_row(reward: "RewardSpec", criteria: Sequence[Criterion], where: str) -> None:
+    """Refuse a row without a line that ``reward.combine`` can score.
+
+    Args:
+        reward: how lines become a reward.
+        criteria: the row's rubric.
+        where: the row, for the error.
+
+    Raises:
+        ContractError: combine rule_only and no rule line with positive points; combine verif and a penalty, or no line
+            at all; combine rubric and no positive points.
+    """
+    if reward.combine == "rule_only":
+        check_rule_lines(rule_lines(criteria), where)
+    elif reward.combine == "verif":
+        check_no_penalty(criteria, where)
+    elif reward.combine == "rubric" and not any(criterion.points > 0 for criterion in criteria):
+        raise ContractError(
+            "the row's rubric has no positive points, so no reward is defined",
+            where=where,
+            remedy="give at least one criterion with points above 0",
+        )
+
+
+def rule_lines(criteria: Sequence[Criterion]) -> tuple[Criterion, ...]:
+    """The lines that code decides."""
+    return tuple(criterion for criterion in criteria if criterion.verifier == "rule")
