@@ -13,9 +13,10 @@ def generate(
     data: dsl.Input[dsl.Dataset],
     model: dsl.Input[dsl.Model],
     generations: dsl.Output[dsl.Dataset],
+    base: bool = True,
 ) -> None:
-    """Answer the held-out prompts, before and after training."""
+    """Answer the held-out prompts, with ``base`` also by the policy before training."""
     from components.core.step import kfp_step
-    from components.generate.step import STEP
+    from components.generate.step import ALONE, STEP
 
-    kfp_step(STEP, experiment, store, inputs={"data": data, "model": model}, output=generations)
+    kfp_step(STEP if base else ALONE, experiment, store, inputs={"data": data, "model": model}, output=generations)

@@ -9,50 +9,52 @@ from transformers.utils import logging
 
 from components.generate.model import Generation, Message
 from components.generate.prompts import encode_prompts
+from components.generate.sampling import Sampling
 from components.models.decode import decode
 
 
 class HfGenerator:
-    """A policy on the CPU, in float32: without special instructions bfloat16 is several times slower there.
+    """A policy on the CPU.
 
     Args:
         folder: model and tokenizer in Hugging Face layout.
         batch: prompts generated together.
         context_tokens: longest prompt and response together.
         threads: threads that compute.
+        dtype: ``float32`` or ``bfloat16``; without special instructions bfloat16 is several times slower.
         chat_template: replaces the model's own; None keeps it.
     """
 
     def __init__(
-        self, folder: Path, *, batch: int, context_tokens: int, threads: int, chat_template: str | None = None
+        self,
+        folder: Path,
+        *,
+        batch: int,
+        context_tokens: int,
+        threads: int,
+        dtype: str = "float32",
+        chat_template: str | None = None,
     ) -> None:
         torch.set_num_threads(threads)
         # The step has a progress of its own.
         logging.disable_progress_bar()
         self._tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(folder)
-        self._model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
+        self._model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype).eval()
         self._batch = batch
         self._context_tokens = context_tokens
         self._chat_template = chat_template
         self._stop_ids = _stop_ids(self._tokenizer, self._model)
 
-    def generate(
-        self,
-        prompts: Sequence[Sequence[Message]],
-        *,
-        max_tokens: int,
-        temperature: float,
-        samples: int,
-        seed: int,
-    ) -> Iterator[Generation]:
+    def generate(self, prompts: Sequence[Sequence[Message]], sampling: Sampling) -> Iterator[Generation]:
         """See :class:`components.generate.model.Generator`."""
         encoded = encode_prompts(
             self._tokenizer,
             prompts,
             chat_template=self._chat_template,
-            max_prompt_tokens=self._context_tokens - max_tokens,
+            max_prompt_tokens=self._context_tokens - sampling.max_tokens,
         )
-        generator = torch.Generator().manual_seed(seed)
+        samples = sampling.samples
+        generator = torch.Generator().manual_seed(sampling.seed)
         pad_id = self._tokenizer.pad_token_id
         # Prompts of like length together: little is padded.
         order = sorted(range(len(encoded)), key=lambda index: (len(encoded[index]), index))
@@ -61,10 +63,12 @@ class HfGenerator:
             decoded = decode(
                 self._model,
                 [encoded[index] for index in indices for _ in range(samples)],
-                max_tokens=max_tokens,
+                max_tokens=sampling.max_tokens,
                 stop_ids=self._stop_ids,
                 pad_id=min(self._stop_ids) if pad_id is None else pad_id,
-                temperature=temperature,
+                temperature=sampling.temperature,
+                top_p=sampling.top_p,
+                top_k=sampling.top_k,
                 generator=generator,
             )
             for place, index in enumerate(indices):

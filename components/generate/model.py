@@ -4,6 +4,8 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
+from components.generate.sampling import Sampling
+
 Message = Mapping[str, str]
 """``role`` and ``content``."""
 
@@ -28,25 +30,14 @@ class Generation:
 class Generator(Protocol):
     """A loaded policy."""
 
-    def generate(
-        self,
-        prompts: Sequence[Sequence[Message]],
-        *,
-        max_tokens: int,
-        temperature: float,
-        samples: int,
-        seed: int,
-    ) -> Iterator[Generation]:
+    def generate(self, prompts: Sequence[Sequence[Message]], sampling: Sampling) -> Iterator[Generation]:
         """Answer each prompt, in any order, each as soon as it is ready.
 
         The same arguments give the same responses, as far as the hardware's rounding allows.
 
         Args:
             prompts: conversations that end with the user's turn.
-            max_tokens: longest response, in tokens.
-            temperature: 0 takes the likeliest token.
-            samples: responses a prompt.
-            seed: of the sampling; unused at temperature 0.
+            sampling: how responses are drawn.
 
         Raises:
             StepError: a prompt leaves no room for its response.

@@ -6,8 +6,10 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from components.generate.engine import Engine
 from components.generate.model import Generation, Message
 from components.generate.prompts import encode_prompts
+from components.generate.sampling import Sampling
 
 
 class VllmGenerator:
@@ -15,47 +17,28 @@ class VllmGenerator:
 
     Args:
         folder: model and tokenizer in Hugging Face layout.
-        dtype: ``float32`` or ``bfloat16``.
-        context_tokens: longest prompt and response together.
-        tensor_parallel: GPUs that share one copy of the model.
-        seed: of the engine.
-        chat_template: replaces the model's own; None keeps it.
+        engine: the settings.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        *,
-        dtype: str,
-        context_tokens: int,
-        tensor_parallel: int,
-        seed: int,
-        chat_template: str | None = None,
-    ) -> None:
+    def __init__(self, folder: Path, engine: Engine) -> None:
         # The engine is a process of its own; a forked one cannot use a CUDA that this process may have touched.
         os.environ.setdefault("VLLM_WORKER_MULTIPROC_METHOD", "spawn")
         import vllm
 
         self._engine = vllm.LLM(
             model=str(folder),
-            dtype=dtype,
-            tensor_parallel_size=tensor_parallel,
-            max_model_len=context_tokens,
-            seed=seed,
+            dtype=engine.dtype,
+            tensor_parallel_size=engine.tensor_parallel,
+            max_model_len=engine.context_tokens,
+            gpu_memory_utilization=engine.gpu_memory_share,
+            seed=engine.seed,
+            **({} if engine.batch is None else {"max_num_seqs": engine.batch}),
         )
         self._tokenizer = self._engine.get_tokenizer()
-        self._context_tokens = context_tokens
-        self._chat_template = chat_template
+        self._context_tokens = engine.context_tokens
+        self._chat_template = engine.chat_template
 
-    def generate(
-        self,
-        prompts: Sequence[Sequence[Message]],
-        *,
-        max_tokens: int,
-        temperature: float,
-        samples: int,
-        seed: int,
-    ) -> Iterator[Generation]:
+    def generate(self, prompts: Sequence[Sequence[Message]], sampling: Sampling) -> Iterator[Generation]:
         """See :class:`components.generate.model.Generator`."""
         import vllm
 
@@ -63,14 +46,16 @@ class VllmGenerator:
             self._tokenizer,
             prompts,
             chat_template=self._chat_template,
-            max_prompt_tokens=self._context_tokens - max_tokens,
+            max_prompt_tokens=self._context_tokens - sampling.max_tokens,
         )
         params = [
             vllm.SamplingParams(
-                n=samples,
-                max_tokens=max_tokens,
-                temperature=temperature,
-                seed=None if temperature == 0 else prompt_seed(seed, ids),
+                n=sampling.samples,
+                max_tokens=sampling.max_tokens,
+                temperature=sampling.temperature,
+                top_p=sampling.top_p,
+                top_k=max(0, sampling.top_k),
+                seed=None if sampling.temperature == 0 else prompt_seed(sampling.seed, ids),
             )
             for ids in encoded
         ]

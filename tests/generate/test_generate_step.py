@@ -9,8 +9,9 @@ from components.core.spec import Experiment, load_experiment
 from components.core.step import StepContext
 from components.data.step import STEP as PREPARE
 from components.generate import step as module
+from components.generate.answers import chunk_seed, chunks
 from components.generate.backend import open_generator
-from components.generate.step import STEP, chunk_seed, chunks
+from components.generate.step import ALONE, STEP
 
 SETTINGS = (
     "cluster.cpu_threads=1",
@@ -55,11 +56,11 @@ class Failing:
     def __init__(self, generator, limit: int) -> None:
         self.generator, self.limit, self.calls = generator, limit, 0
 
-    def generate(self, prompts, **settings):
+    def generate(self, prompts, sampling):
         self.calls += 1
         if self.calls == self.limit:
             raise KeyboardInterrupt
-        return self.generator.generate(prompts, **settings)
+        return self.generator.generate(prompts, sampling)
 
     def close(self) -> None:
         self.generator.close()
@@ -164,3 +165,13 @@ def test_identity_follows_what_decides_the_responses():
     assert not same("evaluation.temperature=0.5")
     assert not same("policy.source.seed=9")
     assert not same("seed=99")
+
+
+def test_the_trained_policy_alone(place):
+    both, alone = place("a"), place("b")
+    STEP.run(both)
+    returned = ALONE.run(alone)
+    assert table(alone) == table(both)[10:]
+    assert returned["rows"] == 10
+    assert "base_tokens" not in returned
+    assert ALONE.depends(both.experiment) != STEP.depends(both.experiment)

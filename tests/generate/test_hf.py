@@ -6,6 +6,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from components.core.errors import StepError
 from components.generate.hf import HfGenerator
+from components.generate.sampling import Sampling
 
 PROMPTS = [[{"role": "user", "content": text}] for text in ("string", "wrap the text to a width", "a", "def f(x):")]
 
@@ -17,7 +18,7 @@ def generator(tiny_model):
 
 def run(generator: HfGenerator, **changes):
     settings = {"max_tokens": 12, "temperature": 0.0, "samples": 1, "seed": 0, **changes}
-    return {generation.index: generation for generation in generator.generate(PROMPTS, **settings)}
+    return {generation.index: generation for generation in generator.generate(PROMPTS, Sampling(**settings))}
 
 
 def test_greedy_is_what_transformers_generates_one_by_one(generator, tiny_model):
@@ -84,3 +85,15 @@ def test_another_chat_template_replaces_the_models_own(tiny_model):
     )
     text = tokenizer.decode(expected[0][encoded["input_ids"].shape[1] :], skip_special_tokens=True)
     assert run(plain)[1].responses == (text,)
+
+
+def test_a_narrow_nucleus_and_one_token_are_greedy(generator):
+    greedy = run(generator)
+    assert run(generator, temperature=1.0, top_k=1, seed=5) == greedy
+    assert run(generator, temperature=1.0, top_p=1e-9, seed=6) == greedy
+
+
+def test_bfloat16_is_loaded_when_asked(tiny_model):
+    half = HfGenerator(tiny_model, batch=3, context_tokens=512, threads=1, dtype="bfloat16")
+    assert half._model.dtype == torch.bfloat16
+    assert sorted(run(half)) == [0, 1, 2, 3]

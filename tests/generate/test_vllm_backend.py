@@ -10,8 +10,10 @@ from transformers import AutoTokenizer
 
 from components.core.errors import StepError
 from components.core.spec import load_experiment
-from components.generate.backend import GPU_CHUNK, chunk_size, open_generator
+from components.generate.backend import chunk_size, open_engine, open_generator
+from components.generate.engine import GPU_CHUNK, Engine
 from components.generate.hf import HfGenerator
+from components.generate.sampling import Sampling
 from components.generate.vllm_backend import prompt_seed
 
 PROMPTS = [[{"role": "user", "content": text}] for text in ("string", "wrap the text")]
@@ -37,8 +39,19 @@ class SamplingParams:
 class LLM:
     made: ClassVar[list["LLM"]] = []
 
-    def __init__(self, model: str, *, dtype="auto", tensor_parallel_size=1, seed=0, max_model_len=None) -> None:
+    def __init__(
+        self,
+        model: str,
+        *,
+        dtype="auto",
+        tensor_parallel_size=1,
+        seed=0,
+        gpu_memory_utilization=0.92,
+        max_model_len=None,
+        max_num_seqs=None,
+    ) -> None:
         self.settings = (model, dtype, tensor_parallel_size, seed, max_model_len)
+        self.memory = (gpu_memory_utilization, max_num_seqs)
         self.calls: list = []
         LLM.made.append(self)
 
@@ -68,7 +81,7 @@ def vllm(monkeypatch):
 def test_a_gpu_cluster_generates_with_vllm(vllm, tiny_model):
     experiment = load_experiment("tiny", GPU)
     generator = open_generator(experiment, tiny_model)
-    found = list(generator.generate(PROMPTS, max_tokens=9, temperature=0.5, samples=2, seed=4))
+    found = list(generator.generate(PROMPTS, Sampling(max_tokens=9, temperature=0.5, samples=2, seed=4)))
     (engine,) = LLM.made
     assert engine.settings == (
         str(tiny_model),
@@ -77,6 +90,7 @@ def test_a_gpu_cluster_generates_with_vllm(vllm, tiny_model):
         experiment.seed,
         experiment.policy.context_tokens,
     )
+    assert engine.memory == (experiment.cluster.gpu_memory_share, None)
     ((prompts, params, use_tqdm),) = engine.calls
     tokenizer = AutoTokenizer.from_pretrained(tiny_model)
     for given, prompt in zip(prompts, PROMPTS, strict=True):
@@ -97,7 +111,7 @@ def test_a_gpu_cluster_generates_with_vllm(vllm, tiny_model):
 
 def test_greedy_has_no_seed(vllm, tiny_model):
     generator = open_generator(load_experiment("tiny", GPU), tiny_model)
-    list(generator.generate(PROMPTS, max_tokens=9, temperature=0.0, samples=1, seed=4))
+    list(generator.generate(PROMPTS, Sampling(max_tokens=9, seed=4)))
     assert [one.seed for one in LLM.made[0].calls[0][1]] == [None, None]
 
 
@@ -125,3 +139,12 @@ def test_a_folder_without_a_model_is_named(tmp_path):
     with pytest.raises(StepError, match="no model") as caught:
         open_generator(load_experiment("tiny"), tmp_path)
     assert caught.value.where == str(tmp_path)
+
+
+def test_the_knobs_of_a_command_reach_the_engine(vllm, tiny_model):
+    engine = Engine("vllm", "bfloat16", 640, batch=48, tensor_parallel=2, gpu_memory_share=0.5)
+    generator = open_engine(engine, tiny_model)
+    list(generator.generate(PROMPTS, Sampling(max_tokens=9, temperature=0.7, top_p=0.8, top_k=20)))
+    assert LLM.made[0].settings == (str(tiny_model), "bfloat16", 2, 0, 640)
+    assert LLM.made[0].memory == (0.5, 48)
+    assert [(one.top_p, one.top_k) for one in LLM.made[0].calls[0][1]] == [(0.8, 20)] * 2
