@@ -28,13 +28,13 @@ def read_source(source: str, sha256: str | None) -> bytes:
             raise ContractError(
                 f"the file of prompts cannot be read: {error.strerror}",
                 where=source,
-                remedy="set data.path to a JSONL file",
+                remedy="name a file that can be read: data.path, or evaluation.ifeval.path",
             ) from error
     found = hashlib.sha256(content).hexdigest()
     if sha256 is not None and found != sha256:
         raise ContractError(
             f"the file of prompts has sha256 {found}, the experiment names {sha256}",
             where=source,
-            remedy="the file changed since the experiment was resolved: start again, or correct data.sha256",
+            remedy="the file changed since the experiment was resolved: start again, or correct its sha256",
         )
     return content

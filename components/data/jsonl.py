@@ -5,12 +5,13 @@ from typing import Any
 
 from components.core.errors import ContractError
 from components.data.item import Item
+from components.data.turns import Turn, question_of, read_turns, unicode_text
 from components.gold.checks import GoldChecks
 from components.judge.rule import EXAMPLE as RULE
 from components.judge.rule import Rule
 from components.judge.verdict import Criterion
 
-KEYS = frozenset({"prompt", "question", "criteria", "gold", "template"})
+KEYS = frozenset({"prompt", "question", "messages", "criteria", "gold", "template"})
 CRITERION_KEYS = frozenset({"text", "points", "verifier", "tags", "rule"})
 EXAMPLE = '{"prompt": "Write a line about rain.", "criteria": [{"text": "The response is polite.", "points": 1}]}'
 RULE_EXAMPLE = '{"text": "20 to 40 words", "verifier": "rule", "rule": ' + RULE + "}"
@@ -21,14 +22,16 @@ def read_jsonl(
 ) -> list[Item]:
     """Read and check a file of prompts.
 
-    A row holds ``prompt`` (or ``question``), ``criteria`` (a list of text, points, verifier, tags), and perhaps
-    ``gold`` (the hidden checks) and ``template`` (rows of one template are never split between training and held-out).
+    A row holds ``prompt`` (or ``question``, or ``messages``: a list of turns, the user's last), ``criteria`` (a list of
+    text, points, verifier, tags, rule), and perhaps ``gold`` (the hidden checks) and ``template`` (rows of one template
+    are never split between training and held-out).
 
     Args:
         content: the file's bytes, UTF-8; blank lines are skipped.
         source: path or URL of the file, for messages.
         criteria: used for rows that have no ``criteria`` key.
-        gold: used for rows that have no ``gold`` key; None: such rows have no hidden checks.
+        gold: used for rows that have no ``gold`` key; None: such rows have no hidden checks, as have rows whose
+            ``gold`` is null.
 
     Raises:
         ContractError: the file is empty or not UTF-8, or a row is not what it should be; names line and key.
@@ -44,8 +47,8 @@ def read_jsonl(
         if not line.strip():
             continue
         where = f"{source}, line {number}"
-        item = _item(_object(line, where), where, criteria, gold or GoldChecks(echo=False))
-        key = " ".join(item.question.split())
+        item = _item(_object(line, where), where, criteria, gold)
+        key = " ".join(item.question.split()) + (f"\n{item.system}" if item.system is not None else "")
         if key in seen:
             raise ContractError(
                 f"the prompt is the same as in line {seen[key]}",
@@ -73,17 +76,18 @@ def _object(line: str, where: str) -> dict[str, Any]:
     return value
 
 
-def _item(row: dict[str, Any], where: str, criteria: tuple[Criterion, ...], gold: GoldChecks) -> Item:
+def _item(row: dict[str, Any], where: str, criteria: tuple[Criterion, ...], gold: GoldChecks | None) -> Item:
     unknown = sorted(set(row) - KEYS)
     if unknown:
         raise ContractError(f"unknown key {unknown[0]!r}", where=where, remedy=f"known keys: {', '.join(sorted(KEYS))}")
-    if len({"prompt", "question"} & set(row)) != 1:
+    if len({"prompt", "question", "messages"} & set(row)) != 1:
         raise ContractError(
-            "needs the key 'prompt' (or 'question', not both)", where=where, remedy=f"such as {EXAMPLE}"
+            "needs the key 'prompt' (or 'question', or 'messages', not both)",
+            where=where,
+            remedy=f"such as {EXAMPLE}",
         )
-    question = row.get("prompt", row.get("question"))
-    if not isinstance(question, str) or not question.strip():
-        raise ContractError("key 'prompt': must be a text that is not empty", where=where, remedy=f"such as {EXAMPLE}")
+    turns = _turns(row, where)
+    question = question_of(turns)
     if "criteria" in row:
         criteria = _criteria(row["criteria"], where)
     if not criteria:
@@ -99,11 +103,21 @@ def _item(row: dict[str, Any], where: str, criteria: tuple[Criterion, ...], gold
             remedy="give at least one criterion points above 0; negative points are penalties",
         )
     if "gold" in row:
-        gold = GoldChecks.parse(row["gold"], where=where)
-    template = row.get("template", question.strip())
+        gold = None if row["gold"] is None else GoldChecks.parse(row["gold"], where=where)
+    template = row.get("template", question)
     if not isinstance(template, str) or not template:
         raise ContractError("key 'template': must be a text", where=where, remedy="leave it out if there is none")
-    return Item(question=question.strip(), template=template, criteria=criteria, gold=gold)
+    alone = len(turns) == 1
+    return Item(question, template, criteria, gold, () if alone else turns)
+
+
+def _turns(row: dict[str, Any], where: str) -> tuple[Turn, ...]:
+    if "messages" in row:
+        return read_turns(row["messages"] if isinstance(row["messages"], list) else None, where=where, key="messages")
+    question = row.get("prompt", row.get("question"))
+    if not isinstance(question, str) or not question.strip():
+        raise ContractError("key 'prompt': must be a text that is not empty", where=where, remedy=f"such as {EXAMPLE}")
+    return (Turn("user", unicode_text(question, where=where).strip()),)
 
 
 def _criteria(value: object, where: str) -> tuple[Criterion, ...]:

@@ -1,17 +1,25 @@
 """The step prepare-data: from the experiment's data spec to two tables of prompts."""
 
+import dataclasses
 import json
+from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from components.core.contracts import PROMPTS, write_table
+from components.core.errors import ConfigError
 from components.core.manifest import sha256_file
 from components.core.step import Step, StepContext
+from components.data.benchmark import refuse_benchmarks
+from components.data.describe import describe
 from components.data.files import read_source
 from components.data.item import Item, prompt_rows
 from components.data.jsonl import read_jsonl
+from components.data.reading import Reading, collect
+from components.data.rubric_rows import read_rubric_rows
 from components.data.sentences.source import FOLDER, sentence_items
 from components.data.splitting import check_disjoint, split_items
+from components.data.verif_rows import read_verif_rows
 from components.gold.checks import GoldChecks
 from components.gold.wordlists import word_list_path
 from components.judge.rule import Rule
@@ -19,9 +27,12 @@ from components.judge.verdict import Criterion
 
 if TYPE_CHECKING:
     from components.core.spec import Experiment
-    from components.core.spec.data import CriterionSpec
+    from components.core.spec.data import CriterionSpec, DataSpec
 
 LICENCES = {"sentences": "MIT", "jsonl": "the user's own"}
+"""Where data.licence gives none; of other files nothing is known."""
+LISTED = 100
+"""Different criteria up to which data.json lists them all."""
 
 
 def depends(experiment: "Experiment") -> object:
@@ -29,33 +40,26 @@ def depends(experiment: "Experiment") -> object:
     return {"data": experiment.data_identity(), "system_prompt": experiment.policy.system_prompt}
 
 
-def load_items(experiment: "Experiment") -> tuple[list[Item], list[Item]]:
-    """The training and the held-out items of ``experiment``.
+def load_items(experiment: "Experiment") -> tuple[list[Item], list[Item], Reading | None]:
+    """The training and the held-out items of ``experiment``, and what its file gave; None for kind sentences.
 
     Raises:
-        ConfigError: the row counts cannot be had, or the splits share something.
+        ConfigError: the row counts cannot be had, the splits share something, or the rows are a benchmark's.
         ContractError: a source file is not what it should be.
     """
     data = experiment.data
-    criteria = tuple(Criterion(line.text, line.points, line.verifier, line.tags, _rule(line)) for line in data.criteria)
-    gold = GoldChecks.parse(data.gold.model_dump(mode="json"), where="data.gold")
-    if data.kind == "jsonl":
-        source = str(data.path)
-        train, heldout = split_items(
-            read_jsonl(read_source(source, data.sha256), source=source, criteria=criteria, gold=gold),
-            train_rows=data.train_rows,
-            heldout_rows=data.heldout_rows,
-            seed=experiment.seed,
-            where=source,
-        )
-    else:
+    gold = None if data.gold is None else GoldChecks.parse(data.gold.model_dump(mode="json"), where="data.gold")
+    reading = None
+    if data.kind == "sentences":
+        if gold is None:
+            raise ConfigError("kind sentences has no gold", where="data.gold", remedy="give gold a word_list")
         train, heldout = (
             sentence_items(
                 FOLDER / templates,
                 FOLDER / subjects,
                 rows,
                 seed=experiment.seed,
-                criteria=criteria,
+                criteria=_criteria(data),
                 gold=gold,
                 topic=data.topic,
             )
@@ -64,10 +68,50 @@ def load_items(experiment: "Experiment") -> tuple[list[Item], list[Item]]:
                 (data.heldout_templates, data.heldout_subjects, data.heldout_rows),
             )
         )
+    else:
+        reading = read_file(data, gold)
+        train, heldout = split_items(
+            reading.items,
+            train_rows=data.train_rows,
+            heldout_rows=data.heldout_rows,
+            seed=experiment.seed,
+            where=str(data.path),
+        )
     check_disjoint(train, heldout)
-    for name in {item.gold.word_list for item in (*train, *heldout)} - {None}:
+    for name in {item.gold.word_list for item in (*train, *heldout) if item.gold is not None} - {None}:
         word_list_path(str(name))
-    return train, heldout
+    return train, heldout, reading
+
+
+def read_file(data: "DataSpec", gold: GoldChecks | None) -> Reading:
+    """What the experiment's file gives.
+
+    Args:
+        data: of a kind that reads a file.
+        gold: the hidden checks of rows that bring none; None for none.
+
+    Raises:
+        ConfigError: the rows are a benchmark's, and that is not allowed.
+        ContractError: there is no such file, or its rows cannot be used.
+    """
+    source = str(data.path)
+    content = read_source(source, data.sha256)
+    if data.kind == "jsonl":
+        items = read_jsonl(content, source=source, criteria=_criteria(data), gold=gold)
+        return Reading(items, Counter(rows_in_file=len(items)), Counter(), Counter())
+    if data.kind == "rubric_rows":
+        found = read_rubric_rows(content, source=source)
+    else:
+        found = read_verif_rows(content, source=source, constraints=data.constraints, derive=data.rubric_from_checkers)
+    reading = collect(found)
+    if not data.allow_benchmark:
+        refuse_benchmarks(reading.benchmarks, rows=len(found), where=source)
+    items = [dataclasses.replace(item, gold=gold) for item in reading.items]
+    return dataclasses.replace(reading, items=items)
+
+
+def _criteria(data: "DataSpec") -> tuple[Criterion, ...]:
+    return tuple(Criterion(line.text, line.points, line.verifier, line.tags, _rule(line)) for line in data.criteria)
 
 
 def _rule(line: "CriterionSpec") -> Rule | None:
@@ -77,7 +121,7 @@ def _rule(line: "CriterionSpec") -> Rule | None:
 def run(context: StepContext) -> Mapping[str, str | int]:
     """Write train.parquet, heldout.parquet and data.json."""
     experiment = context.experiment
-    train, heldout = load_items(experiment)
+    train, heldout, reading = load_items(experiment)
     data = experiment.data
     files: dict[str, dict[str, object]] = {}
     for split, items in (("train", train), ("heldout", heldout)):
@@ -88,17 +132,34 @@ def run(context: StepContext) -> Mapping[str, str | int]:
             "rows": len(rows),
             "templates": len({item.template for item in items}),
             "sha256": sha256_file(path),
+            **describe(items),
         }
+    criteria = sorted({line.text for item in (*train, *heldout) for line in item.criteria})
     summary = {
         "source": data.kind,
         "name": data.name,
-        "licence": LICENCES[data.kind],
+        "licence": data.licence or LICENCES.get(data.kind, "not given"),
+        "origin": data.origin,
         "seed": experiment.seed,
-        "criteria": sorted({line.text for item in (*train, *heldout) for line in item.criteria}),
+        "gold": "in the rows" if any(item.gold is not None for item in (*train, *heldout)) else None,
+        "criteria": criteria if len(criteria) <= LISTED else f"{len(criteria)} different texts, see the rubrics",
+        "file": None if reading is None else file_summary(data, reading),
         "files": files,
     }
     (context.out / "data.json").write_text(json.dumps(summary, indent=2, sort_keys=True) + "\n", encoding="utf-8")
     return {"train_rows": len(train), "heldout_rows": len(heldout), "source": data.kind}
+
+
+def file_summary(data: "DataSpec", reading: Reading) -> dict[str, object]:
+    """What data.json tells about the file: its content, how it was read, and what was done to its rows."""
+    return {
+        "sha256": data.sha256,
+        "constraints": data.constraints if data.kind == "verif_rows" else None,
+        "rubric_from_checkers": data.rubric_from_checkers if data.kind == "verif_rows" else None,
+        "data_sources": {name or "none": count for name, count in sorted(reading.data_sources.items())},
+        "counts": dict(sorted(reading.counts.items())),
+        "evaluation_benchmarks": dict(sorted(reading.benchmarks.items())),
+    }
 
 
 STEP = Step(name="prepare-data", module="components.data.step", depends=depends, run=run)

@@ -40,8 +40,8 @@ class GoldSpec(Spec):
     """Rule checks behind the judge's back: what the response truly does."""
 
     word_list: FileName | None = None
-    """Name of a list in components/gold/words, without .txt; a gold response has one of its words. Null, for kind
-    jsonl alone, asks for none. Unit: none. Default: null."""
+    """Name of a list in components/gold/words, without .txt; a gold response has one of its words. Null, which kind
+    sentences does not take, asks for none. Unit: none. Default: null."""
     min_words: Annotated[int, Field(ge=0)] = 4
     """Shortest gold response. Unit: words. Default: 4."""
     max_words: Count = 40
@@ -63,11 +63,13 @@ class DataSpec(Spec):
 
     name: Name
     """Name in the rows' data_source and in reports; the file's name where the file gives none. Unit: none. Required."""
-    kind: Literal["sentences", "jsonl"]
-    """Generated from the templates in components/data/sentences, or read from your own file. Unit: none. Required."""
+    kind: Literal["sentences", "jsonl", "rubric_rows", "verif_rows"]
+    """Generated from the templates in components/data/sentences; or read from a file: your own (jsonl), rows with
+    rubrics as RuscaRL and HealthBench have them, or rows with checkers and functions as VerIF has them.
+    Unit: none. Required."""
     path: Text | None = None
-    """File for kind jsonl, one JSON object a line: a path (a relative one in a YAML file starts at that file's folder)
-    or an s3:// URL. Unit: none. Default: null."""
+    """File of every kind but sentences, .jsonl (one JSON object a line) or, for rubric_rows and verif_rows, .parquet: a
+    path (a relative one in a YAML file starts at that file's folder) or an s3:// URL. Unit: none. Default: null."""
     sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None = None
     """Content of ``path``; computed when the experiment is loaded, to be given for an s3:// URL. It stands for the path
     in the identity of results. Unit: none. Default: null."""
@@ -76,9 +78,25 @@ class DataSpec(Spec):
     heldout_rows: Count
     """Prompts for evaluation; their templates and subjects never occur in training. Unit: rows. Required."""
     criteria: tuple[CriterionSpec, ...] = ()
-    """The rubric of every row; with kind jsonl it may be empty when the rows bring theirs. Unit: none. Default: []."""
-    gold: GoldSpec
-    """The checks that the judge never sees. Unit: none. Required."""
+    """The rubric of every row; with kind jsonl it may be empty when the rows bring theirs, with rubric_rows and
+    verif_rows it is. Unit: none. Default: []."""
+    constraints: Literal["own", "all_to_judge", "soft_only"] = "own"
+    """For kind verif_rows: own gives [llm] lines to the judge and [rule] lines to their functions in the sandbox;
+    all_to_judge gives the texts of all lines to the judge and runs nothing; soft_only leaves out [rule] lines.
+    Unit: none. Default: "own"."""
+    rubric_from_checkers: bool = False
+    """For kind verif_rows: whether the judge's lines are derived from the checkers as rubrics are (numbered lists
+    split, fragments and repetitions left out, at most 32) instead of one line a checker. Unit: none. Default: false."""
+    allow_benchmark: bool = False
+    """Whether rows of an evaluation benchmark (HealthBench) may be trained on; results on that benchmark then say
+    nothing. Unit: none. Default: false."""
+    licence: Text | None = None
+    """Licence of the rows, for data.json. Unit: none. Default: null."""
+    origin: Text | None = None
+    """Where the rows come from, in words, for data.json. Unit: none. Default: null."""
+    gold: GoldSpec | None = None
+    """The checks that the judge never sees; null, which kind sentences does not take, for none. Unit: none.
+    Default: null."""
     topic: Text | None = None
     """What the prompts themselves ask for, in templates that have a {topic}, such as "an animal". Null: the prompts do
     not ask, and the policy learns of the criteria only through the reward. Unit: none. Default: null."""
@@ -92,45 +110,58 @@ class DataSpec(Spec):
     """Subjects filled into the held-out templates. Unit: none. Default: "subjects_heldout.txt"."""
 
     def conflicts(self) -> Iterable[Conflict]:
-        if self.kind == "jsonl" and self.path is None:
-            yield Conflict("path", "kind jsonl reads a file, and path is null", "give path, or set kind: sentences")
         if self.kind == "sentences":
-            if self.path is not None:
-                yield Conflict(
-                    "path", f"{self.path!r} is not read by kind sentences", "remove path, or set kind: jsonl"
-                )
-            if self.gold.word_list is None:
-                yield Conflict(
-                    "gold.word_list",
-                    "null: nothing would check what the judge says",
-                    "name a list in components/gold/words",
-                )
-            if not self.criteria:
-                yield Conflict("criteria", "there is nothing to judge", "give at least one criterion with a text")
-            for key in ("train_templates", "heldout_templates"):
-                name = getattr(self, key)
-                # Of the user's own files only the step that reads them knows.
-                plain = type(self).model_fields[key].default
-                if self.topic is not None and name == plain:
-                    ours = plain.replace(".txt", "_topic.txt")
-                    yield Conflict(
-                        key,
-                        f"the templates of {name!r} have no {{topic}}, and topic is {self.topic!r}",
-                        f"set {key}: {ours}, or topic: null",
-                    )
-            if self.heldout_templates == self.train_templates:
-                yield Conflict(
-                    "heldout_templates",
-                    f"{self.heldout_templates!r} is also train_templates: the held-out rows would not be held out",
-                    "name another file",
-                )
-            if self.heldout_subjects == self.train_subjects:
-                yield Conflict(
-                    "heldout_subjects",
-                    f"{self.heldout_subjects!r} is also train_subjects: the held-out rows would not be held out",
-                    "name another file",
-                )
+            yield from self._sentence_conflicts()
+        elif self.path is None:
+            yield Conflict(
+                "path", f"kind {self.kind} reads a file, and path is null", "give path, or set kind: sentences"
+            )
+        used = {
+            "criteria": self.kind in ("sentences", "jsonl"),
+            "constraints": self.kind == "verif_rows",
+            "rubric_from_checkers": self.kind == "verif_rows",
+            "allow_benchmark": self.kind == "rubric_rows",
+        }
+        for key, in_use in used.items():
+            if not in_use and getattr(self, key) != type(self).model_fields[key].default:
+                why = "it has no effect" if key != "criteria" else "the rows bring their own rubric"
+                yield Conflict(key, f"{why} with kind {self.kind}", f"remove {key}")
         yield from _rubric_conflicts(self.criteria)
+
+    def _sentence_conflicts(self) -> Iterable[Conflict]:
+        if self.path is not None:
+            yield Conflict("path", f"{self.path!r} is not read by kind sentences", "remove path, or set kind: jsonl")
+        if self.gold is None or self.gold.word_list is None:
+            yield Conflict(
+                "gold" if self.gold is None else "gold.word_list",
+                "null: nothing would check what the judge says",
+                "name a list in components/gold/words as gold.word_list",
+            )
+        if not self.criteria:
+            yield Conflict("criteria", "there is nothing to judge", "give at least one criterion with a text")
+        for key in ("train_templates", "heldout_templates"):
+            name = getattr(self, key)
+            # Of the user's own files only the step that reads them knows.
+            plain = type(self).model_fields[key].default
+            if self.topic is not None and name == plain:
+                ours = plain.replace(".txt", "_topic.txt")
+                yield Conflict(
+                    key,
+                    f"the templates of {name!r} have no {{topic}}, and topic is {self.topic!r}",
+                    f"set {key}: {ours}, or topic: null",
+                )
+        if self.heldout_templates == self.train_templates:
+            yield Conflict(
+                "heldout_templates",
+                f"{self.heldout_templates!r} is also train_templates: the held-out rows would not be held out",
+                "name another file",
+            )
+        if self.heldout_subjects == self.train_subjects:
+            yield Conflict(
+                "heldout_subjects",
+                f"{self.heldout_subjects!r} is also train_subjects: the held-out rows would not be held out",
+                "name another file",
+            )
 
 
 def _rubric_conflicts(criteria: tuple[CriterionSpec, ...]) -> Iterable[Conflict]:
@@ -138,8 +169,6 @@ def _rubric_conflicts(criteria: tuple[CriterionSpec, ...]) -> Iterable[Conflict]
         yield Conflict(
             "criteria", "no criterion has positive points, so no reward is defined", "give one positive points"
         )
-    if criteria and not any(criterion.verifier == "llm" for criterion in criteria):
-        yield Conflict("criteria", "no criterion is left to the judge", "set verifier: llm on at least one")
     texts: dict[str, int] = {}
     for index, criterion in enumerate(criteria):
         first = texts.setdefault(criterion.text.strip().lower(), index)

@@ -1,0 +1,131 @@
+"""Files of rows, parquet or JSON lines, as plain Python values."""
+
+import dataclasses
+import io
+import json
+from pathlib import PurePosixPath
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from components.core.errors import ContractError
+
+COLUMNS: Final = (
+    "id",
+    "prompt",
+    "checkers",
+    "functions",
+    "data_source",
+    "ability",
+    "reward_model",
+    "extra_info",
+)
+"""What is read of a parquet file; other columns stay unread."""
+
+SUFFIXES: Final = (".parquet", ".jsonl", ".json")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Row:
+    """One row.
+
+    Attributes:
+        where: file and place, for messages.
+        value: column or key -> value.
+    """
+
+    where: str
+    value: dict[str, Any]
+
+
+def read_rows(content: bytes, *, source: str) -> list[Row]:
+    """The rows of a file, whose form its suffix tells.
+
+    Args:
+        content: the file's bytes.
+        source: its path or URL; ends with .parquet, .jsonl or .json (one object a line, or one list of objects).
+
+    Raises:
+        ContractError: another suffix, a file that cannot be read, or one without rows.
+    """
+    suffix = PurePosixPath(source.partition("?")[0]).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise ContractError(
+            f"a file of rows ends with one of {', '.join(SUFFIXES)}, not {suffix or 'nothing'!r}",
+            where=source,
+            remedy="rename the file by what it holds",
+        )
+    rows = _parquet(content, source) if suffix == ".parquet" else _json(content, source)
+    if not rows:
+        raise ContractError("the file holds no rows", where=source, remedy="give a file with rows")
+    return rows
+
+
+def unpacked(value: object) -> object:
+    """A value that some files hold as JSON text and others as it is; text that is no JSON stays text."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    return value
+
+
+def object_of(value: object) -> dict[str, Any]:
+    """``value``, or the JSON text that it is, if it is an object; else an empty one."""
+    found = unpacked(value)
+    return found if isinstance(found, dict) else {}
+
+
+def _parquet(content: bytes, source: str) -> list[Row]:
+    try:
+        file = pq.ParquetFile(io.BytesIO(content))
+        known = [name for name in COLUMNS if name in file.schema_arrow.names]
+        columns = {name: file.read(columns=[name]).column(name).to_pylist() for name in known}
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise ContractError(
+            f"not a readable parquet file: {error}", where=source, remedy="download or write it again"
+        ) from error
+    return [
+        Row(f"{source}, row {number} (from 0)", {name: columns[name][number] for name in known})
+        for number in range(file.metadata.num_rows)
+    ]
+
+
+def _json(content: bytes, source: str) -> list[Row]:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ContractError(f"not UTF-8: {error}", where=source, remedy="save the file as UTF-8") from error
+    if text.lstrip()[:1] == "[":
+        entries = _decoded(text, source)
+        return [
+            Row(where, _object(entry, where))
+            for number, entry in enumerate(entries if isinstance(entries, list) else [])
+            for where in [f"{source}, row {number} (from 0)"]
+        ]
+    # Not splitlines(): it would also split at characters that JSON strings may hold as they are, such as U+2028.
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
+    return [
+        Row(where, _object(_decoded(line, where), where))
+        for number, line in lines
+        for where in [f"{source}, line {number}"]
+    ]
+
+
+def _decoded(text: str, where: str) -> object:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise ContractError(f"not JSON: {error}", where=where, remedy="one JSON object a line") from error
+    except RecursionError as error:
+        raise ContractError("JSON nested too deep", where=where, remedy="one JSON object a line") from error
+
+
+def _object(value: object, where: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ContractError(
+            f"expected a JSON object, got {type(value).__name__}", where=where, remedy="one JSON object a line"
+        )
+    return value

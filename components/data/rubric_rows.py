@@ -1,0 +1,154 @@
+"""Rows with a rubric, in the columns that RuscaRL trains on and HealthBench-500 is published in.
+
+``prompt`` holds the turns, ``reward_model.rubrics`` a list of {criterion, points, tags}; a second copy under
+``extra_info.reward_model`` is what RuscaRL's reward reads, so it goes first here as well.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, Final
+
+from components.core.errors import ContractError
+from components.core.identity import canonical_json
+from components.data.benchmark import benchmark_of
+from components.data.faults import read_each
+from components.data.reading import Found, make_item, merge_lines, text_of
+from components.data.rowfile import Row, object_of, read_rows, unpacked
+from components.data.turns import read_turns, unicode_text
+from components.judge.rule import ARGUMENTS, Rule
+from components.judge.verdict import Criterion
+
+RULES: Final = ("math_verify", "word_count_range")
+"""Functions that a tag may name; rows cannot bring code of their own."""
+
+EXAMPLE: Final = (
+    '{"prompt": [{"role": "user", "content": "Write a line about rain."}], "reward_model": {"style": "rubric", '
+    '"rubrics": [{"criterion": "The response is polite.", "points": 2, "tags": ["verifier:llm"]}]}}'
+)
+
+Tags = Mapping[str, Any]
+
+
+def read_rubric_rows(content: bytes, *, source: str) -> list[Found]:
+    """Every row of a file.
+
+    Raises:
+        ContractError: the file cannot be read, or rows cannot be used; names the first ten and the number of all.
+    """
+    return read_each(read_rows(content, source=source), _row, source=source)
+
+
+def _row(row: Row) -> Found:
+    value, where = row.value, row.where
+    counts: Counter[str] = Counter()
+    extra, model = object_of(value.get("extra_info")), object_of(value.get("reward_model"))
+    copy = object_of(extra.get("reward_model"))
+    rubrics = _rubrics(copy) or _rubrics(model)
+    if _rubrics(copy) and _rubrics(model) and _rubrics(copy) != _rubrics(model):
+        counts["rows_with_two_different_rubrics"] += 1
+    prompt = value.get("prompt") if value.get("prompt") is not None else extra.get("prompt")
+    turns = read_turns(prompt, where=where)
+    if not rubrics:
+        raise ContractError("the row has no criterion", where=where, remedy=f"such as {EXAMPLE}")
+    lines = [_line(entry, f"{where}, criterion {number}") for number, entry in enumerate(rubrics, start=1)]
+    item = make_item(turns, merge_lines(lines, counts, where=where))
+    name = text_of(value.get("data_source"))
+    return Found(item, counts, name, benchmark_of(name, item.criteria), where)
+
+
+def _rubrics(model: Mapping[str, Any]) -> list[Any]:
+    found = unpacked(model.get("rubrics"))
+    return found if isinstance(found, list) else []
+
+
+def _line(value: object, where: str) -> Criterion:
+    entry = object_of(value)
+    text, points = entry.get("criterion"), entry.get("points")
+    if not isinstance(text, str) or not text.strip():
+        raise ContractError(
+            "key 'criterion': must be a text that is not empty", where=where, remedy=f"such as {EXAMPLE}"
+        )
+    if isinstance(points, bool) or not isinstance(points, int | float):
+        raise ContractError(f"key 'points': must be a number, got {points!r}", where=where, remedy=f"such as {EXAMPLE}")
+    labels, tags = _tags(entry.get("tags"), where)
+    verifier = tags.get("verifier") or entry.get("verifier")
+    try:
+        rule = _rule(tags, entry, where) if verifier == "rule" else None
+        return Criterion(
+            text=unicode_text(text, where=where).strip(),
+            points=float(points),
+            verifier="llm" if rule is None else "rule",
+            tags=labels,
+            rule=rule,
+        )
+    except (ValueError, OverflowError) as error:
+        raise ContractError(f"key 'points': {error}", where=where, remedy="a finite number other than 0") from error
+
+
+def _tags(value: object, where: str) -> tuple[tuple[str, ...], Tags]:
+    """Labels as ``key:value`` texts, without function and parameters, and all of them by key."""
+    value = unpacked(value)
+    if value is None:
+        value = []
+    if isinstance(value, dict):
+        # A parquet column of one struct has every key in every row, null where a row does not use it.
+        pairs = [(str(key), inner) for key, inner in value.items() if inner is not None]
+    elif isinstance(value, list) and all(isinstance(tag, str) for tag in value):
+        pairs = [
+            (head.strip(), rest.strip()) if colon else (tag, "")
+            for tag in value
+            for head, colon, rest in [tag.partition(":")]
+        ]
+    else:
+        raise ContractError(
+            f"key 'tags': must be a list of texts or an object, got {value!r}",
+            where=where,
+            remedy='such as ["axis:accuracy", "level:example"]',
+        )
+    labels = [f"{key}:{inner}" if inner != "" else key for key, inner in pairs if key not in ("function", "parameters")]
+    return tuple(dict.fromkeys(unicode_text(label, where=where) for label in labels)), dict(pairs)
+
+
+def _rule(tags: Tags, entry: Mapping[str, Any], where: str) -> Rule:
+    name = tags.get("function") or entry.get("function")
+    if name not in RULES:
+        raise ContractError(
+            f"tag function: no rule is named {name!r}", where=where, remedy=f"known rules: {', '.join(RULES)}"
+        )
+    given = tags.get("parameters") if tags.get("parameters") is not None else entry.get("parameters")
+    given = unpacked(given)
+    if not isinstance(given, dict):
+        raise ContractError(
+            f"tag parameters: must be an object, got {given!r}",
+            where=where,
+            remedy=f"{name} takes exactly {', '.join(ARGUMENTS[str(name)])}",
+        )
+    kinds = ARGUMENTS[str(name)]
+    arguments = {key: _argument(inner, kinds.get(key)) for key, inner in given.items() if inner is not None}
+    return Rule.parse({**arguments, "name": name}, where=where)
+
+
+def _argument(value: object, kind: type | None) -> object:
+    """Whole numbers may come as 20.0 (parquet's doubles) and answers as numbers; all else stays, and is refused."""
+    if kind is int and isinstance(value, float) and value.is_integer():
+        return int(value)
+    if kind is str and isinstance(value, int | float) and not isinstance(value, bool):
+        return json.dumps(value)
+    return value
+
+
+def rubric_row(prompt: list[dict[str, str]], lines: tuple[Criterion, ...], *, data_source: str) -> dict[str, Any]:
+    """A row in these columns, with the copy under extra_info; every line must be the judge's."""
+    model = {
+        "style": "rubric",
+        "ground_truth": "",
+        "rubrics": [{"criterion": line.text, "points": line.points, "tags": list(line.tags)} for line in lines],
+    }
+    return {
+        "prompt": prompt,
+        "data_source": data_source,
+        "ability": "instruction_following",
+        "reward_model": model,
+        "extra_info": {"prompt": prompt, "reward_model": json.loads(canonical_json(model))},
+    }
