@@ -12,7 +12,7 @@ from components.generate.partial import PartialFile
 from components.generate.sampling import Sampling
 
 Row = Mapping[str, Any]
-"""``prompt``, a conversation, and ``extra_info`` with ``id``, ``split`` and ``question``, as in the contract PROMPTS."""
+"""``prompt``, a conversation, and ``extra_info`` with ``id``, ``split`` and ``question``: see the contract PROMPTS."""
 
 
 def chunks(rows: Sequence[Row], size: int) -> list[list[Row]]:

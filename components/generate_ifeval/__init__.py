@@ -1,0 +1,1 @@
+"""The generate-ifeval step: responses to the prompts of IFEval."""

@@ -1,0 +1,80 @@
+"""The benchmark's prompts as they are asked. Which instructions they carry is the scoring's matter."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from components.core.errors import ContractError
+
+SPLIT = "ifeval"
+
+
+def take_lines(content: bytes, limit: int | None, where: str) -> bytes:
+    """The file's first ``limit`` rows, byte by byte as they stand; the whole file without a limit.
+
+    Raises:
+        ContractError: it has fewer.
+    """
+    if limit is None:
+        return content
+    lines = [line for line in content.split(b"\n") if line.strip()]
+    if len(lines) < limit:
+        raise ContractError(
+            f"{len(lines)} prompts are there, fewer than the {limit} asked for",
+            where=where,
+            remedy="lower evaluation.ifeval.limit, or set it to null",
+        )
+    return b"".join(line + b"\n" for line in lines[:limit])
+
+
+def prompt_rows(content: bytes, *, system_prompt: str | None, where: str) -> list[dict[str, Any]]:
+    """A row a prompt, with what :func:`components.generate.answers.answer` reads; the id is the key as JSON.
+
+    Args:
+        content: lines with ``key`` and ``prompt``.
+        system_prompt: goes before each prompt, as in training.
+        where: the file, for messages.
+
+    Raises:
+        ContractError: a line has no key or prompt, or a key stands there twice.
+    """
+    rows: dict[str, dict[str, Any]] = {}
+    opening = [] if system_prompt is None else [{"role": "system", "content": system_prompt}]
+    for number, line in enumerate(content.split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        place = f"{where}, line {number}"
+        key, text = _key_and_prompt(line, place)
+        if key in rows:
+            raise ContractError(f"key {key} stands in an earlier line already", where=place, remedy="keep one of both")
+        rows[key] = {
+            "prompt": [*opening, {"role": "user", "content": text}],
+            "extra_info": {"id": key, "split": SPLIT, "question": text},
+        }
+    if not rows:
+        raise ContractError("there is no prompt", where=where, remedy="give IFEval's input_data.jsonl")
+    return list(rows.values())
+
+
+def response_lines(rows: Sequence[dict[str, Any]]) -> bytes:
+    """Responses as :mod:`components.score.ifeval` reads them: ``key``, ``prompt``, and ``response`` as a text, or as a
+    list where there are several."""
+    lines = []
+    for row in rows:
+        texts = row["responses"]
+        response = texts[0] if len(texts) == 1 else list(texts)
+        entry = {"key": json.loads(row["row_id"]), "prompt": row["question"], "response": response}
+        lines.append(json.dumps(entry, ensure_ascii=False) + "\n")
+    return "".join(lines).encode()
+
+
+def _key_and_prompt(line: bytes, where: str) -> tuple[str, str]:
+    remedy = "a line is an object with key, prompt, instruction_id_list and kwargs"
+    try:
+        row = json.loads(line.decode("utf-8"))
+        key, text = row["key"], row["prompt"]
+    except (ValueError, TypeError, KeyError) as error:
+        raise ContractError(f"the line is no prompt: {error!r}", where=where, remedy=remedy) from error
+    if isinstance(key, bool) or not isinstance(key, int | str) or not isinstance(text, str) or not text.strip():
+        raise ContractError("key or prompt is not what it should be", where=where, remedy=remedy)
+    return json.dumps(key), text

@@ -1,0 +1,1 @@
+"""The ifeval step, and ``python -m components.ifeval``, which generates and scores without a pipeline."""
