@@ -1,0 +1,225 @@
+"""The warden: a warm process without threads that forks one child a call. It never runs untrusted code itself."""
+
+import contextlib
+import fcntl
+import gc
+import importlib
+import json
+import os
+import secrets
+import shutil
+import socket
+import stat
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NoReturn
+
+from components.sandbox.runner import child, kernel, world
+from components.sandbox.runner.watch import AbandonedError, BrokenError, Watch
+
+_COMMON: Final = (
+    *(
+        "bisect",
+        "calendar",
+        "collections",
+        "copy",
+        "datetime",
+        "decimal",
+        "difflib",
+        "fractions",
+        "functools",
+        "hashlib",
+    ),
+    *("heapq", "html", "itertools", "math", "operator", "random", "re", "statistics", "string", "textwrap", "time"),
+    *("typing", "unicodedata", "urllib.parse", "collections.abc", "dataclasses", "enum", "traceback"),
+)
+"""What untrusted code is likely to import: once here is sooner than in every call, and an unprivileged user that calls
+run as may not be able to read the interpreter's folder."""
+_FIRST_ID: Final = 0x70000000
+"""User ids from here on are for calls, one a warden, where root can give them away."""
+
+
+def main() -> None:
+    """Serve on the socket whose descriptor, with the rest of the options, is the argument as JSON."""
+    options = json.loads(sys.argv[1])
+    kernel.die_with_parent()
+    channel = socket.socket(fileno=options["descriptor"])
+    try:
+        server = Server(options, channel)
+    except OSError as error:
+        send(channel, {"failed": str(error)})
+        return
+    send(channel, {"ready": True})
+    server.serve()
+
+
+class Server:
+    """Args:
+        options: ``level``, ``folders`` (that may be read), ``search`` (of them, those that imports search),
+            ``prelude`` (trusted source), ``scratch`` (where temporary folders go that are no file systems).
+        channel: where requests come from and reports go to.
+
+    Raises:
+        OSError: the level cannot be had here.
+    """
+
+    def __init__(self, options: Mapping[str, Any], channel: socket.socket) -> None:
+        self._channel = channel
+        self._namespaces = options["level"] == "namespaces"
+        self._folders: list[str] = options["folders"]
+        self._scratch: str = options["scratch"]
+        self._user = _FIRST_ID + os.getpid() if os.geteuid() == 0 else None
+        if self._namespaces:
+            if world.leave_host():
+                self._user = None
+            self._first_process()
+            self._own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+            world.change_root(self._folders)
+        else:
+            kernel.adopt_orphans()
+            kernel.hide_memory()
+        for name in _COMMON:
+            importlib.import_module(name)
+        sys.path.extend(options["search"])
+        sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+        sys.stderr.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+        self._base: dict[str, Any] = {"__name__": "prelude"}
+        exec(compile(options["prelude"], "<prelude>", "exec", dont_inherit=True), self._base)
+        self._base.pop("__builtins__", None)
+        gc.collect()
+        gc.freeze()
+
+    def serve(self) -> None:
+        """Answer requests until whoever asks is gone."""
+        while (request := receive(self._channel)) is not None:
+            try:
+                reply = self._call(request)
+            except AbandonedError:
+                return
+            except BrokenError as error:
+                reply = {"kind": "broken", "text": str(error), "seconds": 0.0, "output": ""}
+            send(self._channel, reply)
+
+    def _first_process(self) -> None:
+        """Go on as the first process of the pid namespace; the present one waits for it."""
+        pid = os.fork()
+        if pid == 0:
+            kernel.die_with_parent()
+            return
+        self._channel.close()
+        _, status = os.waitpid(pid, 0)
+        os._exit(os.waitstatus_to_exitcode(status) & 0x7F)
+
+    def _call(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        answer_read, answer_write = os.pipe()
+        output_read, output_write = os.pipe()
+        nonce = secrets.token_bytes(16)
+        with contextlib.ExitStack() as stack:
+            stack.callback(os.close, answer_read)
+            stack.callback(os.close, output_read)
+            folder = world.FOLDER if self._namespaces else self._make_folder(stack)
+            try:
+                pid = self._fork(lambda: self._child(request, nonce, answer_write, output_write, folder))
+            finally:
+                os.close(answer_write)
+                os.close(output_write)
+            group, channel = not self._namespaces, self._channel.fileno()
+            return Watch(pid, group, answer_read, output_read, channel, nonce, request["limits"]).report()
+
+    def _fork(self, work: Callable[[], NoReturn]) -> int:
+        if self._namespaces:
+            # A process can ask once for a pid namespace for its children, unless it has gone back to its own.
+            kernel.setns(self._own, kernel.CLONE_NEWPID)
+            kernel.unshare(kernel.CLONE_NEWPID)
+        pid = os.fork()
+        if pid:
+            return pid
+        try:
+            work()
+        finally:
+            os._exit(70)
+
+    def _child(self, request: Mapping[str, Any], nonce: bytes, answer: int, output: int, folder: str) -> NoReturn:
+        try:
+            # Above what is dealt out below.
+            answer, output = (fcntl.fcntl(each, fcntl.F_DUPFD, 64) for each in (answer, output))
+            os.dup2(output, 1)
+            os.dup2(output, 2)
+            os.dup2(answer, child.ANSWER, inheritable=False)
+            os.closerange(child.ANSWER + 1, 256)
+            os.environ.update({"HOME": folder, "TMPDIR": folder})
+            tempfile.tempdir = folder
+            child.confine(
+                request["limits"],
+                namespaces=self._namespaces,
+                user=self._user,
+                folder=folder,
+                readable=[*self._folders, "/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/dev/urandom", "/dev/zero"],
+            )
+        except OSError as error:
+            os.write(child.ANSWER, str(error).encode())
+            os._exit(70)
+        os.write(child.ANSWER, child.READY)
+        child.answer(self._base, request["source"], request["call"], request["arguments"], nonce)
+
+    def _make_folder(self, stack: contextlib.ExitStack) -> str:
+        folder = tempfile.mkdtemp(prefix="sandbox-", dir=self._scratch)
+        stack.callback(_remove, folder)
+        if self._user is not None:
+            try:
+                os.chown(folder, self._user, self._user)
+            except OSError:
+                # The id does not exist in this container; another one will be taken.
+                os.chmod(folder, 0o777)
+        return folder
+
+
+def _remove(folder: str) -> None:
+    """Remove a folder that untrusted code may have made hard to remove; all its processes are gone."""
+
+    def open_up(_function: object, path: str, _error: object) -> None:
+        with contextlib.suppress(OSError):
+            os.chmod(os.path.dirname(path), stat.S_IRWXU)
+            if os.path.isdir(path) and not os.path.islink(path):
+                os.chmod(path, stat.S_IRWXU)
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                os.unlink(path)
+
+    shutil.rmtree(folder, onerror=open_up)
+
+
+def send(channel: socket.socket, message: Mapping[str, Any]) -> None:
+    """One message: its length in 4 bytes, and JSON."""
+    data = json.dumps(message).encode()
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        channel.sendall(len(data).to_bytes(4, "big") + data)
+
+
+def receive(channel: socket.socket) -> dict[str, Any] | None:
+    """The next message; None at the end.
+
+    Raises:
+        TimeoutError: the channel has a time limit, and it is over.
+    """
+    head = _exactly(channel, 4)
+    body = None if head is None else _exactly(channel, int.from_bytes(head, "big"))
+    if body is None:
+        return None
+    message: dict[str, Any] = json.loads(body)
+    return message
+
+
+def _exactly(channel: socket.socket, size: int) -> bytes | None:
+    parts: list[bytes] = []
+    while size:
+        try:
+            part = channel.recv(min(size, 1 << 20))
+        except ConnectionResetError:
+            return None
+        if not part:
+            return None
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)

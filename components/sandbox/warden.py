@@ -1,0 +1,144 @@
+"""The parent's side of one warden: starts it, asks it, ends it."""
+
+import contextlib
+import dataclasses
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from components.core.errors import ServiceError
+from components.sandbox.limits import Limits
+from components.sandbox.outcome import JSON, Failure, FailureKind, Outcome, Value
+from components.sandbox.runner import serve, start
+
+LEVELS: Final = ("namespaces", "filter")
+"""Kinds of isolation, the stronger first."""
+_ENVIRONMENT: Final = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
+_START_SECONDS: Final = 60.0
+_GRACE_SECONDS: Final = 10.0
+"""What a warden may take longer than the call's wall time: under load, to start and to end its processes."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Prelude:
+    """Trusted source that each call finds already run.
+
+    Attributes:
+        source: run once a warden; calls see its names.
+        folders: added to where it imports from, such as a ``site-packages``; calls can read them.
+    """
+
+    source: str = ""
+    folders: tuple[Path, ...] = ()
+
+
+class GoneError(Exception):
+    """The warden did not start, or ended, or does not answer."""
+
+
+class Warden:
+    """One warden process. For one thread at a time.
+
+    Args:
+        level: one of :data:`LEVELS`.
+        prelude: run before all calls.
+
+    Raises:
+        GoneError: it did not start; the message says why.
+    """
+
+    def __init__(self, level: str, prelude: Prelude) -> None:
+        self.level = level
+        self._channel, theirs = socket.socketpair()
+        folders = [str(path.resolve()) for path in prelude.folders]
+        options = {
+            "descriptor": theirs.fileno(),
+            "level": level,
+            "folders": [*{sys.base_prefix, os.path.realpath(sys.base_prefix), *map(str, prelude.folders), *folders}],
+            "search": [str(path) for path in prelude.folders],
+            "prelude": prelude.source,
+            "scratch": tempfile.gettempdir(),
+        }
+        argv = [sys.executable, "-I", "-S", "-B", "-X", "utf8", start.__file__, json.dumps(options)]
+        with theirs, tempfile.TemporaryFile() as errors:
+            self._process = subprocess.Popen(
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                env=_ENVIRONMENT,
+                cwd="/",
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+            )
+            theirs.close()
+            try:
+                hello = self._receive(_START_SECONDS)
+            except GoneError:
+                self.end()
+                errors.seek(0)
+                lines = errors.read().decode(errors="replace").strip().splitlines()
+                raise GoneError(lines[-1] if lines else "it ended without a word") from None
+        if "failed" in hello:
+            self.end()
+            raise GoneError(str(hello["failed"]))
+
+    def call(self, source: str, call: str, arguments: list[JSON], limits: Limits) -> Outcome:
+        """One call, which ends within its limits.
+
+        Raises:
+            GoneError: the warden ended or does not answer; it has been ended, and nothing is known about the call.
+            ServiceError: the call's process could not be confined; the code was not run.
+        """
+        request = {"source": source, "call": call, "arguments": arguments, "limits": dataclasses.asdict(limits)}
+        self._channel.settimeout(_GRACE_SECONDS)
+        try:
+            serve.send(self._channel, request)
+        except OSError as error:
+            self.end()
+            raise GoneError(f"it takes no request: {error}") from error
+        report = self._receive(limits.wall_seconds + _GRACE_SECONDS)
+        if report["kind"] == "broken":
+            raise ServiceError(f"the sandbox cannot confine a process: {report['text']}", where=f"level {self.level}")
+        return outcome(report)
+
+    def end(self) -> None:
+        """Kill it, and with it all that it runs."""
+        self._channel.close()
+        with contextlib.suppress(ProcessLookupError):
+            self._process.kill()
+        self._process.wait()
+
+    def _receive(self, seconds: float) -> dict[str, Any]:
+        self._channel.settimeout(seconds)
+        try:
+            message = serve.receive(self._channel)
+        except TimeoutError:
+            self.end()
+            raise GoneError(f"it gave no answer within {seconds:g} s") from None
+        if message is None:
+            self.end()
+            raise GoneError("it ended")
+        return message
+
+
+def outcome(report: Mapping[str, Any]) -> Outcome:
+    """The outcome that a warden reports; the value comes from untrusted code, and is taken only as plain JSON."""
+    kind, text, seconds, output = (report[name] for name in ("kind", "text", "seconds", "output"))
+    if kind != "value":
+        return Failure(FailureKind(kind), text, seconds, output)
+
+    def refuse(name: str) -> float:
+        raise ValueError(f"{name} is no JSON value")
+
+    try:
+        value: JSON = json.loads(text, parse_constant=refuse)
+    except (ValueError, RecursionError) as error:
+        return Failure(FailureKind.BAD_RESULT, f"the answer is no JSON: {error}"[:300], seconds, output)
+    return Value(value, seconds, output)
