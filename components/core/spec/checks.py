@@ -115,15 +115,11 @@ def _value(reward: RewardSpec, panel: PanelSpec | None) -> Iterable[Conflict]:
         )
 
 
-_ASKS_NOBODY = frozenset({"rule_only", "length", "random", "format"})
-"""Ways to combine a reward that need no line for the judge."""
-
-
 def _judged(reward: RewardSpec, data: DataSpec) -> Iterable[Conflict]:
-    combine = getattr(reward, "combine", "rubric")
-    if combine in _ASKS_NOBODY or not data.criteria:
+    if not reward.asks_in_training or not data.criteria:
         return
-    if not any(criterion.verifier == "llm" for criterion in data.criteria):
+    # One that lacks its rule is a mistake of its own, told where it stands.
+    if all(criterion.verifier == "rule" and criterion.rule is not None for criterion in data.criteria):
         yield Conflict("data.criteria", "no criterion is left to the judge", "set verifier: llm on at least one")
 
 
