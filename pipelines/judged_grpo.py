@@ -6,6 +6,8 @@ from components.checkpoint.component import merge_checkpoint
 from components.data.component import prepare_data
 from components.deploy_judge.component import deploy_judge
 from components.generate.component import generate
+from components.generate_ifeval.component import generate_ifeval
+from components.ifeval.component import ifeval as score_ifeval
 from components.probe_judge.component import probe_judge
 from components.report.component import report
 from components.score.component import score
@@ -22,13 +24,14 @@ def _never_cached(task: dsl.PipelineTask, display_name: str) -> None:
 
 
 @dsl.pipeline(name=NAME, description="GRPO against an LLM judge: train, merge, generate, score, report.")
-def judged_grpo(experiment: str, store: str, code_version: str) -> None:
+def judged_grpo(experiment: str, store: str, code_version: str, ifeval: bool = False) -> None:
     """The graph.
 
     Args:
         experiment: the resolved experiment as JSON (``python -m pipelines show --json EXPERIMENT``).
         store: root of the object store, as ``s3://bucket/prefix`` or ``file:///folder``.
         code_version: image digest or source hash; a new one makes KFP's own cache miss.
+        ifeval: whether the experiment has ``evaluation.ifeval``; without it no step of IFEval is started.
     """
     common = {"experiment": experiment, "store": store, "code_version": code_version}
     last = teardown_judge(**common)
@@ -50,10 +53,16 @@ def judged_grpo(experiment: str, store: str, code_version: str) -> None:
             training=trained.outputs["training"],
             generations=answers.outputs["generations"],
         )
-        report(
-            **common,
-            data=data.outputs["data"],
-            training=trained.outputs["training"],
-            generations=answers.outputs["generations"],
-            scores=scored.outputs["scores"],
-        )
+        evidence = {
+            "data": data.outputs["data"],
+            "training": trained.outputs["training"],
+            "generations": answers.outputs["generations"],
+            "scores": scored.outputs["scores"],
+        }
+        with dsl.If(ifeval == True, name="ifeval"):  # noqa: E712  (an expression of the graph)
+            asked = generate_ifeval(**common, model=merged.outputs["model"])
+            asked.set_display_name("answer IFEval")
+            checked = score_ifeval(**common, generations=asked.outputs["generations"])
+            report(**common, **evidence, ifeval=checked.outputs["results"])
+        with dsl.Else(name="no-ifeval"):
+            report(**common, **evidence)

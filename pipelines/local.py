@@ -1,12 +1,14 @@
 """Running a pipeline on this machine, by KFP's local runner, under one supervising command."""
 
 import contextlib
+import dataclasses
 import os
 import shutil
 import sys
 import time
 import uuid
 import warnings
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -23,23 +25,79 @@ from pipelines.output import StepOutput
 from pipelines.preflight import check_machine
 from pipelines.summary import summary_table
 
-STEPS = (
-    "prepare-data",
-    "deploy-judge",
-    "probe-judge",
-    "train-grpo",
-    "merge-checkpoint",
-    "generate",
-    "score",
-    "report",
-    "teardown-judge",
-)
+IFEVAL = ("generate-ifeval", "ifeval")
+
+
+def steps_of(experiment: Experiment) -> tuple[str, ...]:
+    """The steps of ``judged_grpo`` for this experiment, in order."""
+    training = ("prepare-data", "deploy-judge", "probe-judge", "train-grpo", "merge-checkpoint")
+    ifeval = IFEVAL if experiment.evaluation.ifeval is not None else ()
+    return (*training, "generate", "score", *ifeval, "report", "teardown-judge")
+
+
+@dataclasses.dataclass(frozen=True)
+class Ran:
+    """A run that ended well.
+
+    Attributes:
+        store: URL of the store's root.
+        state: the state folder.
+        lines: what became of each step.
+    """
+
+    store: str
+    state: Path
+    lines: Sequence[runlog.StepLine]
+
+    def read(self, step: str, name: str) -> bytes:
+        """A file that a step published.
+
+        Raises:
+            StepError: the step published nothing.
+            StorageError: it has no such file.
+        """
+        uri = next((line.uri for line in reversed(self.lines) if line.step == step and line.status != "failed"), "")
+        if not uri:
+            raise StepError(f"the step {step} left no result", where=str(runlog.log_path(self.state)))
+        source = Store.open(self.store)
+        return source.read_bytes(f"{uri.removeprefix(source.url).strip('/')}/{name}")
 
 
 def run_locally(experiment: Experiment) -> Path:
     """Run ``judged_grpo`` here, and return the path of its report.
 
+    Raises:
+        GavelError: see :func:`run_graph`.
+    """
+
+    def launch(store: str) -> None:
+        from pipelines.judged_grpo import judged_grpo
+
+        judged_grpo(
+            experiment=experiment.to_json(),
+            store=store,
+            code_version="local",
+            ifeval=experiment.evaluation.ifeval is not None,
+        )
+
+    ran = run_graph(experiment, steps_of(experiment), launch)
+    target = ran.state / "reports" / experiment.name
+    target.mkdir(parents=True, exist_ok=True)
+    # A copy where a browser can open it.
+    for name in ("report.html", "summary.json"):
+        (target / name).write_bytes(ran.read("report", name))
+    return target / "report.html"
+
+
+def run_graph(experiment: Experiment, steps: Sequence[str], launch: Callable[[str], None]) -> Ran:
+    """Run a graph here, by KFP's local runner.
+
     Steps whose results are published already are not run again. Whatever ends the run, its services end with it.
+
+    Args:
+        experiment: says where, and what the machine must have.
+        steps: the graph's steps in order, for the final table.
+        launch: calls the graph, given the URL of the store's root.
 
     Raises:
         ConfigError: the experiment is for a Kubernetes cluster.
@@ -65,13 +123,13 @@ def run_locally(experiment: Experiment) -> Path:
         try:
             log = state / "logs" / f"{run_id}.log"
             with StepOutput(sys.stdout, log) as output, contextlib.redirect_stdout(output):
-                _run_pipeline(experiment, store, state / "kfp" / run_id)
+                _run_pipeline(lambda: launch(store), state / "kfp" / run_id)
         finally:
             # KFP's folder holds nothing but pointers and logs of this run.
             shutil.rmtree(state / "kfp" / run_id, ignore_errors=True)
             lines = runlog.read(runlog.log_path(state))
-            print(summary_table(lines, STEPS, seconds=time.time() - started, peak_bytes=memory.peak), flush=True)
-        return _fetch_report(experiment, store, lines, state)
+            print(summary_table(lines, steps, seconds=time.time() - started, peak_bytes=memory.peak), flush=True)
+        return Ran(store, state, lines)
 
 
 def start_store(experiment: Experiment, state: Path, manager: ServiceManager | None = None) -> str:
@@ -99,31 +157,15 @@ def _check_store(url: str) -> None:
     store.delete(key)
 
 
-def _run_pipeline(experiment: Experiment, store: str, root: Path) -> None:
+def _run_pipeline(launch: Callable[[], None], root: Path) -> None:
     from kfp import local
-
-    from pipelines.judged_grpo import judged_grpo
 
     warnings.filterwarnings("ignore", module=r"kfp\.local")
     local.init(runner=local.SubprocessRunner(use_venv=False), pipeline_root=str(root), raise_on_error=True)
     try:
-        judged_grpo(experiment=experiment.to_json(), store=store, code_version="local")
+        launch()
     except RuntimeError as error:
         raise StepError(
             "the pipeline stopped at a failed step (see its message above)",
             remedy="mend the cause and run the same command again: finished steps are not repeated",
         ) from error
-
-
-def _fetch_report(experiment: Experiment, store: str, lines: list[runlog.StepLine], state: Path) -> Path:
-    """A copy of the published report where a browser can open it."""
-    uri = next((line.uri for line in reversed(lines) if line.step == "report" and line.status != "failed"), "")
-    if not uri:
-        raise StepError("the run left no report", where=str(runlog.log_path(state)))
-    source = Store.open(store)
-    target = state / "reports" / experiment.name
-    target.mkdir(parents=True, exist_ok=True)
-    prefix = uri.removeprefix(source.url).strip("/")
-    for name in ("report.html", "summary.json"):
-        (target / name).write_bytes(source.read_bytes(f"{prefix}/{name}"))
-    return target / "report.html"

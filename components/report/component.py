@@ -15,16 +15,12 @@ def report(
     generations: dsl.Input[dsl.Dataset],
     scores: dsl.Input[dsl.Metrics],
     html: dsl.Output[dsl.HTML],
+    ifeval: dsl.Input[dsl.Metrics] = None,
 ) -> None:
     """Write the report."""
     from components.core.step import kfp_step
     from components.report.step import STEP
 
-    kfp_step(
-        STEP,
-        experiment,
-        store,
-        inputs={"data": data, "training": training, "generations": generations, "scores": scores},
-        output=html,
-        file="report.html",
-    )
+    inputs = {"data": data, "training": training, "generations": generations, "scores": scores}
+    inputs |= {"ifeval": ifeval} if ifeval else {}
+    kfp_step(STEP, experiment, store, inputs=inputs, output=html, file="report.html")

@@ -26,9 +26,9 @@ class Score:
     status: str
     judge_reward: float | None
     gold: bool | None
-    keyword: bool
-    echo: bool
-    length_ok: bool
+    keyword: bool | None
+    echo: bool | None
+    length_ok: bool | None
     words: int
     gold_detail: str
 

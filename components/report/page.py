@@ -13,6 +13,7 @@ from components.report import format as fmt
 from components.report.direction import MAX_DROPPED, MIN_PROMPTS
 from components.report.figures import PART_LABELS, Figure
 from components.report.heldout import KINDS, MEASURES, Unit
+from components.report.ifeval import FIGURES as IFEVAL_FIGURES
 from components.report.reading import HEADLINES
 from components.report.summary import Findings
 from components.report.training import TIMINGS, Training
@@ -63,6 +64,7 @@ def build_page(experiment: "Experiment", findings: Findings, figures: Sequence[F
         metrics=metric_rows(findings),
         min_prompts=MIN_PROMPTS,
         max_dropped=MAX_DROPPED,
+        ifeval_figures=IFEVAL_FIGURES,
         fmt=fmt,
         unit=Unit,
         visible=examples.visible,

@@ -7,6 +7,7 @@ from components.core.step import Step, StepContext
 from components.report.evidence import read_evidence
 from components.report.figures import build_figures
 from components.report.heldout import Sampling, analyse_heldout
+from components.report.ifeval import read_ifeval
 from components.report.page import build_page
 from components.report.panel import read_panel
 from components.report.reading import read
@@ -52,6 +53,7 @@ def run(context: StepContext) -> Mapping[str, "Scalar"]:
         training=analyse_training(evidence, sampling),
         manifests=context.manifests,
         panel=read_panel(experiment, context.inputs),
+        ifeval=read_ifeval(experiment, context.inputs, sampling),
     )
     progress.phase("drawing figures and writing the page")
     figures = build_figures(heldout, findings.training)

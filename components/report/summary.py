@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from components.core.manifest import Manifest
 from components.report.evidence import Evidence
 from components.report.heldout import HeldOut
+from components.report.ifeval import IFEval
 from components.report.panel import PanelAgreement
 from components.report.reading import Reading
 from components.report.settings import Judged
@@ -30,6 +31,7 @@ class Findings:
     training: Training
     manifests: Mapping[str, Manifest]
     panel: Mapping[str, PanelAgreement] = dataclasses.field(default_factory=dict)
+    ifeval: IFEval | None = None
 
 
 def build_summary(experiment: "Experiment", findings: Findings) -> dict[str, Any]:
@@ -75,6 +77,7 @@ def build_summary(experiment: "Experiment", findings: Findings) -> dict[str, Any
         },
         "judge_calls": {key: _plain(calls) for key, calls in findings.evidence.calls.items()},
         **({"panel": {key: _plain(found) for key, found in findings.panel.items()}} if findings.panel else {}),
+        **({"ifeval": _plain(findings.ifeval)} if findings.ifeval is not None else {}),
         "lineage": {key: _lineage(manifest) for key, manifest in findings.manifests.items()},
     }
 

@@ -9,14 +9,17 @@ from components.report.heldout import Sampling
 
 Value = Callable[[Rollout], float | None]
 
+
+def _number(value: float | None) -> float | None:
+    return None if value is None else float(value)
+
+
 SERIES: Mapping[str, Value] = {
     "proxy": lambda rollout: rollout.reward,
-    "gold": lambda rollout: (
-        float(rollout.score.gold) if rollout.score is not None and rollout.score.gold is not None else None
-    ),
-    "keyword": lambda rollout: float(rollout.score.keyword) if rollout.score is not None else None,
-    "echo": lambda rollout: float(rollout.score.echo) if rollout.score is not None else None,
-    "words": lambda rollout: float(rollout.score.words) if rollout.score is not None else None,
+    "gold": lambda rollout: _number(rollout.score and rollout.score.gold),
+    "keyword": lambda rollout: _number(rollout.score and rollout.score.keyword),
+    "echo": lambda rollout: _number(rollout.score and rollout.score.echo),
+    "words": lambda rollout: _number(rollout.score and rollout.score.words),
     "abstained": lambda rollout: float(rollout.status != "scored"),
 }
 """What is followed over the steps. ``proxy`` is the reward that the trainer was given by the judge."""

@@ -10,7 +10,7 @@ import yaml
 
 from pipelines.compile import compile_pipelines
 
-DURABLE = {"prepare-data", "train-grpo", "merge-checkpoint", "generate", "score", "report"}
+DURABLE = {"prepare-data", "train-grpo", "merge-checkpoint", "generate", "score", "generate-ifeval", "ifeval", "report"}
 ALWAYS = {"deploy-judge", "probe-judge", "teardown-judge"}
 
 

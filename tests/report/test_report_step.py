@@ -1,5 +1,6 @@
 """The step as a whole: what it writes and returns, and what its identity hangs on."""
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -74,3 +75,21 @@ def test_identity_hangs_on_what_the_report_says_and_not_on_where_it_ran():
     for override in ("evaluation.confidence=0.9", "evaluation.bootstrap_samples=500", "seed=2", "judge.weak=other"):
         assert STEP.depends(load_experiment(QUICKSTART, [override])) != plain, override
     assert json.loads(json.dumps(plain)) == plain
+
+
+def test_ifeval_is_shown_where_it_was_run(make_context, world, tmp_path):
+    folder = tmp_path / "ifeval"
+    for model, followed in (("base", [True, False]), ("trained", [True, True])):
+        (folder / model).mkdir(parents=True)
+        rows = [json.dumps({"prompt": prompt, "follow_instruction_list": followed}) for prompt in "abc"]
+        for kind in ("strict", "loose"):
+            (folder / model / f"eval_results_{kind}.jsonl").write_text("\n".join(rows) + "\n")
+        (folder / model / "summary.json").write_text('{"data": "as published"}')
+    context = make_context(world)
+    context = dataclasses.replace(context, inputs={**context.inputs, "ifeval": folder})
+    STEP.run(context)
+    summary = json.loads((context.out / "summary.json").read_text(encoding="utf-8"))
+    assert summary["ifeval"]["changes"]["Ins_S"]["gain"] == 0.5
+    page = (context.out / "report.html").read_text(encoding="utf-8")
+    assert 'id="ifeval"' in page
+    assert "+50.0 points" in page
