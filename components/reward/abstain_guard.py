@@ -3,16 +3,15 @@ samples that get through."""
 
 import asyncio
 import collections
-import dataclasses
 import json
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import NoReturn
 
 from components.core.errors import JudgeError
-from components.judge.verdict import PASSING, UnknownReason, Verdict
-from components.reward.rubric import Reward
+from components.reward.judgement import Judgement
+from components.reward.remedies import NO_TEXT, remedy_for, what_was_lost
 
 PAUSED = "paused.txt"
 """Name of the file that is there while judging is held, with one line for people."""
@@ -26,55 +25,26 @@ MINIMUM = 16
 FIRST_WAIT, LONGEST_WAIT = 2.0, 30.0
 """Seconds between two questions to a judge that is away: doubled from the first to the longest."""
 
+SHORT_PAUSE = 120.0
+"""Seconds that a judge of unreadable replies is given, within the longest pause: a server that is being restarted, or a
+gateway in trouble, answers garbage for a while."""
+
 NO_USE_IN_WAITING = "waiting does not mend this"
 
 AFTER_THE_END = 60.0
 """Seconds that samples are held once the run's end is reported; the step that watches the trainer ends it sooner."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Judgement:
-    """One sample's verdicts and the reward that they make."""
-
-    reward: Reward
-    verdicts: Sequence[Verdict]
-
-    @property
-    def abstained(self) -> bool:
-        """Whether there is no reward."""
-        return self.reward.value is None
-
-    @property
-    def may_pass(self) -> bool:
-        """Whether it abstained for a reason that may be gone when the sample is judged again."""
-        return self.abstained and any(verdict.reason in PASSING for verdict in self.verdicts)
-
-    @property
-    def unpaid(self) -> bool:
-        """Whether the run's budget did not allow for it."""
-        return any(verdict.reason is UnknownReason.BUDGET for verdict in self.verdicts)
-
-    @property
-    def reasons(self) -> list[str]:
-        """Why verdicts are unknown."""
-        return [verdict.reason.value for verdict in self.verdicts if verdict.reason is not None]
+def _abstained(found: Judgement) -> bool:
+    return found.abstained
 
 
-_FORM = "take a judge that keeps to the form, or reward.protocol rubric_token, which needs none"
-_REMEDIES = {
-    "unparseable": _FORM,
-    "missing": _FORM,
-    "contradictory": "take another judge (in pairwise this one follows the position), or raise reward.max_abstain_rate",
-    "undecided": "take a larger judge, or raise reward.max_abstain_rate",
-    "split": "add a member to the panel or combine by mean, or raise reward.max_abstain_rate",
-    "truncated": "raise judge.max_answer_tokens, or set judge.thinking: false",
-    "low_mass": "lower reward.min_mass, or choose another reward.protocol",
-    "too_long": "shorten the responses, lower judge.max_answer_tokens, or take a judge with longer context_tokens",
-    "rejected": "mend what the server rejects (api_key_env, model_name, endpoint or profile)",
-    "refused": "take a judge without that content filter, or other data",
-    "empty_response": "see why the policy writes nothing (training.temperature, its chat template)",
-}
-"""What to change before the run goes on, by the reason of most unknown verdicts."""
+def _lasting(found: Judgement) -> bool:
+    return found.lasting
+
+
+def _hopeless(found: Judgement) -> bool:
+    return found.hopeless
 
 
 class AbstainGuard:
@@ -83,7 +53,12 @@ class AbstainGuard:
     In a pause one sample at a time asks the judge, again and again. Once it gets a reward, those that waited are judged
     again and the run goes on; when the pause has lasted too long, the run ends. It ends at once where too many samples
     abstain for reasons that no waiting mends (a wrong key, say), and at the first sample that the budget does not pay
-    for, after those under way.
+    for, after those under way. Replies that cannot be read get one short pause (:data:`SHORT_PAUSE`); if they come
+    again within :data:`WINDOW` samples after it, the run ends.
+
+    An empty response is no failure of the judge: it abstains, and counts neither for nor against the judge. A run whose
+    policy writes nothing else for ``most_empty`` samples in a row ends too, since the trainer would replace its groups
+    for ever.
 
     Args:
         max_rate: largest share of abstained samples among the newest :data:`WINDOW`.
@@ -93,6 +68,7 @@ class AbstainGuard:
         pause_seconds: longest pause; 0 ends the run at once.
         words: what the judge or its server said of late when it failed; None when it said nothing.
         unpaid: the error of a run whose budget is used up.
+        most_empty: empty responses in a row that end the run.
         clock: monotonic seconds.
         sleep: waits.
         say: prints a line; the trainer's output is also its sign of life.
@@ -107,6 +83,7 @@ class AbstainGuard:
         pause_seconds: float,
         words: Callable[[], str | None] = lambda: None,
         unpaid: Callable[[], JudgeError],
+        most_empty: int = WINDOW,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         say: Callable[[str], None] = lambda line: print(line, flush=True),
@@ -120,7 +97,13 @@ class AbstainGuard:
         self._words, self._unpaid = words, unpaid
         self._clock, self._sleep, self._say = clock, sleep, say
         self._recent: collections.deque[Judgement] = collections.deque(maxlen=WINDOW)
+        self._most_empty, self._empty = most_empty, 0
         self._since: float | None = None
+        self._until = 0.0
+        self._short = False
+        """Whether the pause now is the one for unreadable replies."""
+        self._after_short = WINDOW
+        """Samples since the last short pause."""
         self._turn = asyncio.Lock()
         self._stopped: JudgeError | None = None
         self._under_way = 0
@@ -147,15 +130,17 @@ class AbstainGuard:
                 if recovered is not None:
                     return recovered
             found = await self._ask(attempt)
-            if self.paused and found.may_pass:
+            if found.empty:
+                return found
+            if self.paused and self._passes(found):
                 # Under way when the pause began, and lost to the same trouble.
                 continue
-            self._recent.append(found)
+            self._count(found)
             if not self._too_many():
                 return found
             if not self.paused:
                 self._pause()
-            if not found.may_pass:
+            if not self._passes(found):
                 return found
 
     async def _ask(self, attempt: Callable[[], Awaitable[Judgement]]) -> Judgement:
@@ -171,6 +156,15 @@ class AbstainGuard:
                 self._quiet.set()
         if found.unpaid:
             await self._spent()
+        self._empty = self._empty + 1 if found.empty else 0
+        if self._empty >= self._most_empty:
+            raise self._report(
+                JudgeError(
+                    f"the policy's newest {self._empty} responses are all empty: there is nothing to judge or to learn",
+                    where="rollouts",
+                    remedy=f"{NO_TEXT}, then run the same command again: training resumes",
+                )
+            )
         return found
 
     async def _hold(self, attempt: Callable[[], Awaitable[Judgement]]) -> Judgement | None:
@@ -178,21 +172,28 @@ class AbstainGuard:
         async with self._turn:
             wait = FIRST_WAIT
             while self._since is not None and self._stopped is None:
-                left = self._since + self._pause_seconds - self._clock()
+                left = self._until - self._clock()
                 if left <= 0:
-                    self._end("the judge did not recover in a pause of " + _minutes(self._pause_seconds))
+                    lasted = _minutes(self._clock() - self._since)
+                    why = "its replies stayed unreadable" if self._short else "the judge did not recover"
+                    self._end(f"{why} in a pause of {lasted}")
                 await self._sleep(min(wait, left))
                 wait = min(2 * wait, LONGEST_WAIT)
                 found = await self._ask(attempt)
+                if found.empty or not (found.abstained or found.by_judge):
+                    # It says nothing about the judge.
+                    return found
                 if not found.abstained:
                     self._resume(found)
                     return found
-                if not found.may_pass:
+                if not self._passes(found):
                     # It says nothing about the trouble, unless all the others get this answer too.
-                    self._recent.append(found)
-                    if self._too_many(lasting=True):
-                        self._end(NO_USE_IN_WAITING)
-                    return found
+                    self._count(found)
+                    if not self._too_many(_hopeless if self._short else _lasting):
+                        return found
+                    self._wait_for_readable()
+                    if not self._passes(found):
+                        return found
                 self._say(
                     f"[judge {self._judge}] still away after {_minutes(self._clock() - self._since)}: {_why(found)}"
                 )
@@ -200,36 +201,50 @@ class AbstainGuard:
             raise self._stopped
         return None
 
-    def _too_many(self, *, lasting: bool = False) -> bool:
-        """Whether too many of the newest samples abstained; ``lasting``: for reasons that no waiting mends."""
-        lost = sum(found.abstained and not (lasting and found.may_pass) for found in self._recent)
+    def _passes(self, found: Judgement) -> bool:
+        """Whether the sample is to be judged again in this pause, or before the next."""
+        return found.may_pass or (self._short and found.unreadable)
+
+    def _count(self, found: Judgement) -> None:
+        self._recent.append(found)
+        self._after_short += 1
+
+    def _too_many(self, counts: Callable[[Judgement], bool] = _abstained) -> bool:
+        """Whether too many of the newest samples abstained, of those that ``counts`` names."""
+        lost = sum(counts(found) for found in self._recent)
         return len(self._recent) >= MINIMUM and lost > self._max_rate * len(self._recent)
 
     def _pause(self) -> None:
-        if self._too_many(lasting=True):
-            self._end(NO_USE_IN_WAITING)
+        begun = self._clock()
+        self._until = begun + self._pause_seconds
+        if self._too_many(_lasting):
+            self._wait_for_readable()
         if self._pause_seconds <= 0:
             self._end("")
-        self._since = self._clock()
+        self._since = begun
         line = (
-            f"PAUSED for at most {_minutes(self._pause_seconds)}: {self._what()}; training goes on once it judges again"
+            f"PAUSED for at most {_minutes(self._until - begun)}: {self._what()}; training goes on once it judges again"
         )
         self._pause_file.write_text(line)
         self._say(f"[judge {self._judge}] {line}")
 
+    def _wait_for_readable(self) -> None:
+        """Make the pause, which begins or goes on, a short one; or end the run, if more than garbage is in the way."""
+        if self._too_many(_hopeless) or self._pause_seconds <= 0 or self._after_short < WINDOW:
+            self._end(NO_USE_IN_WAITING)
+        self._short, self._after_short = True, 0
+        self._until = min(self._until, self._clock() + SHORT_PAUSE)
+
     def _resume(self, found: Judgement) -> None:
         assert self._since is not None
         self._say(f"[judge {self._judge}] judges again after {_minutes(self._clock() - self._since)}")
-        self._since = None
+        self._since, self._short = None, False
         self._pause_file.unlink(missing_ok=True)
         self._recent.clear()
-        self._recent.append(found)
+        self._count(found)
 
     def _what(self) -> str:
-        reasons = collections.Counter(reason for judgement in self._recent for reason in judgement.reasons)
-        listed = ", ".join(f"{name} {number}" for name, number in reasons.most_common(5))
-        lost = sum(judgement.abstained for judgement in self._recent)
-        return f"judge {self._judge} could not judge {lost} of the newest {len(self._recent)} samples ({listed})"
+        return what_was_lost(self._recent, self._judge)
 
     async def _spent(self) -> NoReturn:
         """End the run; calls in flight are paid for, so their samples are waited for and kept."""
@@ -243,15 +258,9 @@ class AbstainGuard:
         error = JudgeError(
             self._what() + (f"; {why}" if why else "") + (f"; the newest failure: {told}" if told else ""),
             where=f"reward.max_abstain_rate = {self._max_rate}",
-            remedy=f"{self._remedy()}, then run the same command again: training resumes",
+            remedy=f"{remedy_for(self._recent)}, then run the same command again: training resumes",
         )
         raise self._report(error)
-
-    def _remedy(self) -> str:
-        """What to change, by the most frequent reason."""
-        reasons = collections.Counter(reason for judgement in self._recent for reason in judgement.reasons)
-        most = reasons.most_common(1)[0][0] if reasons else ""
-        return _REMEDIES.get(most, "look at the judge's log and endpoint")
 
     def _report(self, error: JudgeError) -> JudgeError:
         """Have the step that watches the trainer end it; the error that did so, which is the first one."""

@@ -7,8 +7,9 @@ import bisect
 import dataclasses
 from collections.abc import Iterable, Sequence
 
-from components.judge.verdict import PARSE_REASONS, Verdict
+from components.judge.verdict import PARSE_REASONS, UnknownReason, Verdict
 from components.reward.asked import Asked
+from components.reward.judgement import RULE
 
 DECILES = 10
 
@@ -20,10 +21,13 @@ class Judged:
     Attributes:
         length: of the response, in tokens.
         abstained: whether it got no reward.
-        verdicts: number of verdicts on it.
+        verdicts: number of the judge's verdicts on it.
         unparsed: verdicts that are unknown since no reply could be read (:data:`PARSE_REASONS`).
         asked_again: whether it was asked again for what an earlier reply had left open.
         repeated: whether a call about it was made more than once, since server or network failed.
+        empty: whether it abstained since there was nothing to judge, for which the judge is not to blame.
+        checks: number of verdicts that rules gave.
+        checks_failed: those that are unknown since the rule failed.
     """
 
     length: int
@@ -32,6 +36,9 @@ class Judged:
     unparsed: int
     asked_again: bool
     repeated: bool
+    empty: bool = False
+    checks: int = 0
+    checks_failed: int = 0
 
     @classmethod
     def of(cls, length: int, *, abstained: bool, verdicts: Iterable[Verdict], asked: Asked | None = None) -> "Judged":
@@ -40,11 +47,12 @@ class Judged:
         Args:
             length: of the response, in tokens.
             abstained: whether there is no reward.
-            verdicts: of the judge or the panel.
+            verdicts: of the judge or the panel, and of rules.
             asked: what the ledger says about its questions; None for a judge whose calls are not on record, which asks
                 one question a sample, so that what goes beyond one call is a repetition.
         """
-        given = list(verdicts)
+        everything = list(verdicts)
+        given = [verdict for verdict in everything if verdict.judge != RULE]
         if asked is None:
             asked = Asked(repeated=max((verdict.attempts for verdict in given), default=0) - 1)
         return cls(
@@ -54,6 +62,9 @@ class Judged:
             unparsed=sum(verdict.reason in PARSE_REASONS for verdict in given),
             asked_again=asked.again > 0,
             repeated=asked.repeated > 0,
+            empty=abstained and any(verdict.reason is UnknownReason.EMPTY_RESPONSE for verdict in given),
+            checks=len(everything) - len(given),
+            checks_failed=sum(verdict.reason is UnknownReason.RULE_FAILED for verdict in everything),
         )
 
 
@@ -64,8 +75,10 @@ def deciles(lengths: Sequence[int]) -> list[int]:
 
 
 def rates(samples: Sequence[Judged]) -> dict[str, float]:
-    """Rates over all samples: ``abstain_rate``, ``reask_rate`` and ``retry_rate`` of samples, ``parse_failure_rate`` of
-    verdicts.
+    """Rates over all samples: ``abstain_rate``, ``empty_rate``, ``reask_rate`` and ``retry_rate`` of samples,
+    ``parse_failure_rate`` of the judge's verdicts and ``rule_failure_rate`` of those of rules.
+
+    Empty responses abstain and count in ``abstain_rate`` too.
 
     A sample counts in ``reask_rate`` when the judge was asked again for what its reply had left open, and in
     ``retry_rate`` when a call was made again since server or network failed. A rate over nothing is left out.
@@ -73,11 +86,15 @@ def rates(samples: Sequence[Judged]) -> dict[str, float]:
     found: dict[str, float] = {}
     if samples:
         found["abstain_rate"] = sum(sample.abstained for sample in samples) / len(samples)
+        found["empty_rate"] = sum(sample.empty for sample in samples) / len(samples)
         found["reask_rate"] = sum(sample.asked_again for sample in samples) / len(samples)
         found["retry_rate"] = sum(sample.repeated for sample in samples) / len(samples)
     verdicts = sum(sample.verdicts for sample in samples)
     if verdicts:
         found["parse_failure_rate"] = sum(sample.unparsed for sample in samples) / verdicts
+    checks = sum(sample.checks for sample in samples)
+    if checks:
+        found["rule_failure_rate"] = sum(sample.checks_failed for sample in samples) / checks
     return found
 
 

@@ -3,7 +3,7 @@ merged in the rubric's order and combined as the experiment says."""
 
 import asyncio
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -13,10 +13,9 @@ from components.judge.memory import Ledger
 from components.judge.panel.build import build_deciding_judge
 from components.judge.verdict import Sample, Verdict
 from components.reward import control
-from components.reward.abstain_guard import Judgement
+from components.reward.judgement import Judgement
 from components.reward.rubric import Reward, rubric_reward
 from components.reward.verif import check_no_penalty, verif_reward
-from components.rules import RuleChecker
 
 if TYPE_CHECKING:
     from components.core.spec import Experiment
@@ -83,13 +82,15 @@ class Rewarder:
     Args:
         spec: how verdicts become a reward.
         judge: decides the lines of verifier llm; None where no judge is asked, as in the training of a control arm.
-        rules: checks the lines of verifier rule. Both are closed with the rewarder.
+        rules: makes what checks the lines of verifier rule; called at the first such line, if there ever is one.
+            Both are closed with the rewarder.
     """
 
-    def __init__(self, spec: "RewardSpec", judge: Judge | None, rules: Rules) -> None:
+    def __init__(self, spec: "RewardSpec", judge: Judge | None, rules: Callable[[], Rules]) -> None:
         self._spec = spec
         self._judge = judge
-        self._rules = rules
+        self._make_rules = rules
+        self._rules: Rules | None = None
 
     async def reward(self, sample: Sample, draw: Draw | None = None) -> Judgement:
         """The reward with the verdicts that made it: one a line of the rubric, in order; of a control arm in training
@@ -112,8 +113,7 @@ class Rewarder:
 
     async def close(self) -> None:
         """Release judge and rules. The ledger belongs to the caller."""
-        closing = [self._rules.close()] if self._judge is None else [self._rules.close(), self._judge.close()]
-        await asyncio.gather(*closing)
+        await asyncio.gather(*(each.close() for each in (self._rules, self._judge) if each is not None))
 
     async def _verdicts(self, sample: Sample, judge: Judge) -> list[Verdict]:
         lines = [place for place, criterion in enumerate(sample.criteria) if criterion.verifier == "llm"]
@@ -130,6 +130,8 @@ class Rewarder:
         return [merged[place] for place in range(len(sample.criteria))]
 
     async def _check(self, sample: Sample) -> list[Verdict | None]:
+        if self._rules is None:
+            self._rules = self._make_rules()
         checked = await self._rules.check(sample)
         for criterion, verdict in zip(sample.criteria, checked, strict=True):
             if (criterion.verifier == "rule") != (verdict is not None):
@@ -172,4 +174,10 @@ def build_rewarder(
     """
     asks = experiment.reward.asks_in_training or not training
     judge = build_deciding_judge(experiment, state, ledger, earlier=earlier) if asks else None
-    return Rewarder(experiment.reward, judge, RuleChecker(ledger))
+
+    def rules() -> Rules:
+        from components.rules import RuleChecker
+
+        return RuleChecker(ledger)
+
+    return Rewarder(experiment.reward, judge, rules)

@@ -8,7 +8,7 @@ import dataclasses
 import json
 import sqlite3
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,8 @@ _COLUMNS = (
     "attempt",
 )
 
-_JUDGED = "length, abstained, verdicts, unparsed, asked_again, repeated"
+_COUNTS = tuple(field.name for field in dataclasses.fields(Judged))
+_JUDGED = ", ".join(_COUNTS)
 
 
 class RolloutLog:
@@ -44,8 +45,8 @@ class RolloutLog:
         self._connection.execute("PRAGMA synchronous=NORMAL")
         self._connection.execute(f"CREATE TABLE IF NOT EXISTS rollouts ({', '.join(_COLUMNS)}, time REAL)")
         self._connection.execute(
-            "CREATE TABLE IF NOT EXISTS judged (step INTEGER, attempt INTEGER, length INTEGER, abstained INTEGER, "
-            "verdicts INTEGER, unparsed INTEGER, asked_again INTEGER, repeated INTEGER)"
+            "CREATE TABLE IF NOT EXISTS judged "
+            f"(step INTEGER, attempt INTEGER, {', '.join(f'{name} INTEGER' for name in _COUNTS)})"
         )
         self._connection.execute(
             "CREATE TABLE IF NOT EXISTS attempts (attempt INTEGER PRIMARY KEY, resumed_from INTEGER)"
@@ -73,9 +74,9 @@ class RolloutLog:
         with self._connection:
             self._connection.execute(f"INSERT INTO rollouts VALUES ({marks})", [*values, time.time()])
             if judged is not None:
+                counts = (row["step"], row["attempt"], *dataclasses.astuple(judged))
                 self._connection.execute(
-                    "INSERT INTO judged VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                    (row["step"], row["attempt"], *dataclasses.astuple(judged)),
+                    f"INSERT INTO judged (step, attempt, {_JUDGED}) VALUES ({', '.join('?' * len(counts))})", counts
                 )
 
     def judged_in(self, step: int) -> list[Judged]:
@@ -119,9 +120,10 @@ class RolloutLog:
         self._connection.close()
 
 
-def _judged(values: tuple[int, int, int, int, int, int]) -> Judged:
-    length, abstained, verdicts, unparsed, asked_again, repeated = values
-    return Judged(length, bool(abstained), verdicts, unparsed, bool(asked_again), bool(repeated))
+def _judged(values: Sequence[Any]) -> Judged:
+    """The row with its truth values, which SQLite keeps as 0 and 1."""
+    kinds = [field.type for field in dataclasses.fields(Judged)]
+    return Judged(*(bool(value) if kind is bool else value for kind, value in zip(kinds, values, strict=True)))
 
 
 def _last_attempts(attempts: Mapping[int, int]) -> Any:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from components.core.errors import JudgeError
 from components.judge.memory import Budget, Ledger, Price, Spent
 from components.judge.memory.spending import spent_in
+from components.judge.verdict import PARSE_REASONS
 
 if TYPE_CHECKING:
     from components.core.spec import Experiment
@@ -14,15 +15,39 @@ if TYPE_CHECKING:
 
 _NEWEST = 64
 
+_QUOTED = 160
+"""Characters quoted of a reply."""
+
 
 def newest_words(ledger: Ledger) -> str | None:
-    """The most frequent of the newest failures, as the judge's server or the engine put it; None without any."""
+    """The most frequent of the newest failures, as the judge's server or the engine put it, with the beginning of the
+    newest reply that could not be read; None without any.
+
+    Replies are quoted from the ledger, where keys are blanked as in all that the transport hands on.
+    """
     found = ledger.select(
         "SELECT detail FROM (SELECT detail, rowid AS place FROM failures ORDER BY rowid DESC LIMIT ?) "
         "GROUP BY detail ORDER BY COUNT(*) DESC, MAX(place) DESC LIMIT 1",
         (_NEWEST,),
     )
-    return str(found[0][0]) if found else None
+    if not found:
+        return None
+    quoted = _newest_unreadable(ledger)
+    return str(found[0][0]) if quoted is None else f"{found[0][0]}; the newest unreadable reply begins {quoted}"
+
+
+def _newest_unreadable(ledger: Ledger) -> str | None:
+    reasons = sorted(PARSE_REASONS)
+    found = ledger.select(
+        "SELECT body FROM (SELECT body, sample_id, rowid AS place FROM failures ORDER BY rowid DESC LIMIT ?) AS failed "
+        "WHERE body IS NOT NULL AND EXISTS (SELECT 1 FROM verdicts WHERE verdicts.sample_id = failed.sample_id "
+        f"AND reason IN ({', '.join('?' * len(reasons))})) ORDER BY place DESC LIMIT 1",
+        (_NEWEST, *reasons),
+    )
+    if not found:
+        return None
+    text = " ".join(bytes(found[0][0]).decode("utf-8", "replace").split())
+    return repr(text[:_QUOTED]) + (" ..." if len(text) > _QUOTED else "")
 
 
 def over_budget(experiment: "Experiment", ledger: Ledger, goes_on: str, *, earlier: Sequence[Path] = ()) -> JudgeError:

@@ -1,4 +1,4 @@
-"""The one adapter between verl and the judge: a verl reward manager that judges each sample as it is sampled.
+"""The one adapter between verl and the reward: a verl reward manager that judges each sample as it is sampled.
 
 verl finds it through ``reward.reward_manager.source=importlib``; settings come in a JSON file that the environment
 names, since verl hands nothing of its own to a manager but the trainer's configuration.
@@ -12,16 +12,15 @@ from typing import Any
 from verl import DataProto
 from verl.experimental.reward_loop.reward_manager.base import RewardManagerBase
 
-from components.core.errors import JudgeError
+from components.core.errors import GavelError, JudgeError
 from components.core.spec.experiment import Experiment
-from components.judge.panel.build import build_deciding_judge
 from components.judge.rubrics import read_rubric
 from components.judge.verdict import Sample
-from components.reward.abstain_guard import AbstainGuard, Judgement
+from components.reward.abstain_guard import WINDOW, AbstainGuard
 from components.reward.asked import CountingLedger
 from components.reward.judge_rates import Judged
+from components.reward.rewarder import Draw, build_rewarder
 from components.reward.rollout_log import RolloutLog
-from components.reward.rubric import rubric_reward
 from components.reward.shortfall import newest_words, over_budget
 from components.reward.verl_manager_settings import SETTINGS_ENV, ManagerSettings
 from components.scaffold.plan import SHOWN
@@ -32,7 +31,7 @@ class AbstainedError(Exception):
 
 
 class GavelRewardManager(RewardManagerBase):  # type: ignore[misc]
-    """Judges one response against its row's rubric."""
+    """Rewards one response by its row's rubric."""
 
     def __init__(self, config: Any, tokenizer: Any, compute_score: Any, **_: Any) -> None:
         super().__init__(config, tokenizer, compute_score)
@@ -41,7 +40,7 @@ class GavelRewardManager(RewardManagerBase):  # type: ignore[misc]
         self._experiment = Experiment.from_json(settings.experiment)
         self._attempt = settings.attempt
         self._log = RolloutLog(work / "rollouts.sqlite")
-        reward = self._experiment.reward
+        reward, training = self._experiment.reward, self._experiment.training
         self._ledger = CountingLedger(work / "ledger.sqlite")
         self._guard = AbstainGuard(
             reward.max_abstain_rate,
@@ -50,8 +49,10 @@ class GavelRewardManager(RewardManagerBase):  # type: ignore[misc]
             pause_seconds=60 * reward.pause_minutes,
             words=lambda: newest_words(self._ledger),
             unpaid=lambda: over_budget(self._experiment, self._ledger, "training resumes from its last checkpoint"),
+            # Empty responses are the shortest, and so the first of a step to come.
+            most_empty=max(WINDOW, 2 * training.prompts_per_step * training.rollouts_per_prompt),
         )
-        self._judge = build_deciding_judge(self._experiment, Path(settings.state), self._ledger)
+        self._rewarder = build_rewarder(self._experiment, Path(settings.state), self._ledger, training=True)
 
     async def run_single(self, data: DataProto) -> dict[str, Any]:
         """Judge the batch's last row; see :meth:`_judge_last`.
@@ -63,8 +64,8 @@ class GavelRewardManager(RewardManagerBase):  # type: ignore[misc]
             return await self._judge_last(data)
         except AbstainedError:
             raise
-        except JudgeError as error:
-            await self._guard.halt(error)
+        except GavelError as error:
+            await self._guard.halt(JudgeError(error.what, where=error.where, remedy=error.remedy))
             raise
         except Exception as error:
             what = f"judging a sample failed: {type(error).__name__}: {error}"
@@ -84,15 +85,16 @@ class GavelRewardManager(RewardManagerBase):  # type: ignore[misc]
         item = data[-1:][0]
         started = time.monotonic()
         sample, tokens, finished = self._sample(item)
-        judgement = await self._guard.judged(lambda: self._ask(sample))
+        step, index = int(item.non_tensor_batch["global_steps"]), int(item.non_tensor_batch["session_id"])
+        draw = Draw(self._experiment.seed, step, index)
+        judgement = await self._guard.judged(lambda: self._rewarder.reward(sample, draw))
         reward = judgement.reward
-        step = int(item.non_tensor_batch["global_steps"])
         self._log.append(
             {
                 "step": step,
                 "row_id": sample.row_id,
                 "sample_id": sample.sample_id,
-                "sample_index": int(item.non_tensor_batch["session_id"]),
+                "sample_index": index,
                 "question": sample.question,
                 "response": sample.response,
                 "response_tokens": tokens,
@@ -122,15 +124,6 @@ class GavelRewardManager(RewardManagerBase):  # type: ignore[misc]
                 "response_tokens": tokens,
             },
         }
-
-    async def _ask(self, sample: Sample) -> Judgement:
-        """Judge a sample once."""
-        spec = self._experiment.reward
-        verdicts = await self._judge.judge(sample)
-        reward = rubric_reward(
-            sample.criteria, verdicts, spec.value, spec.min_known_weight, where=f"row {sample.row_id}"
-        )
-        return Judgement(reward, verdicts)
 
     def _sample(self, item: Any) -> tuple[Sample, int, bool]:
         """The sample as the judge sees it, its length in tokens, and whether the policy ended it."""

@@ -3,9 +3,10 @@
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from components.judge.base import Judge
 from components.judge.memory import Entry
 from components.judge.verdict import PASSING, Sample, UnknownReason, Verdict, VerdictStatus
+from components.reward.judgement import RULE, Judgement
+from components.reward.rewarder import Rewarder
 
 FINAL_REASONS = frozenset(UnknownReason) - PASSING - {UnknownReason.REJECTED, UnknownReason.BUDGET}
 """The judge's last word on a sample: it refused, could not tell, answered what nobody can read, or a panel is split.
@@ -14,21 +15,21 @@ none of them: a person mends those."""
 
 
 async def judge_samples(
-    judge: Judge,
+    rewarder: Rewarder,
     samples: Sequence[Sample],
     *,
     concurrency: int,
-    done: Callable[[Sample, list[Verdict]], None],
+    done: Callable[[Sample, Judgement], None],
 ) -> bool:
-    """Judge every sample, at most ``concurrency`` at a time, and close the judge.
+    """Judge every sample, at most ``concurrency`` at a time, and close the rewarder.
 
     Once the budget is used up no further sample is begun, and those under way are judged to their end.
 
     Args:
-        judge: is closed at the end, also after an error.
+        rewarder: is closed at the end, also after an error.
         samples: what to judge.
         concurrency: samples under way at once.
-        done: called with each sample's verdicts, except those that the budget did not allow for; what it raises ends
+        done: called with each sample's judgement, except those that the budget did not allow for; what it raises ends
             the work.
 
     Returns:
@@ -40,11 +41,11 @@ async def judge_samples(
     async def work() -> None:
         nonlocal paid
         for sample in pending:
-            verdicts = await judge.judge(sample)
-            if any(verdict.reason is UnknownReason.BUDGET for verdict in verdicts):
+            judgement = await rewarder.reward(sample)
+            if judgement.unpaid:
                 paid = False
             else:
-                done(sample, verdicts)
+                done(sample, judgement)
             if not paid:
                 return
 
@@ -55,7 +56,7 @@ async def judge_samples(
         for worker in workers:
             worker.cancel()
         await asyncio.gather(*workers, return_exceptions=True)
-        await judge.close()
+        await rewarder.close()
     return paid
 
 
@@ -68,8 +69,17 @@ def latest(entries: Iterable[Entry]) -> dict[str, dict[int, Entry]]:
 
 
 def known_verdicts(sample: Sample, entries: Mapping[int, Entry]) -> list[Verdict] | None:
-    """The verdicts of an earlier process; None when one is missing, or is unknown for a reason that may have passed."""
+    """The verdicts of an earlier process, of judge and rules; None when one is missing, was given by the other of the
+    two, or is unknown for a reason that may have passed.
+
+    Args:
+        sample: with the whole rubric.
+        entries: of the deciding judge and of rules, by the index of the line in that rubric.
+    """
     if set(entries) != set(range(len(sample.criteria))):
+        return None
+    lines = enumerate(sample.criteria)
+    if any((entries[index].judge == RULE) != (criterion.verifier == "rule") for index, criterion in lines):
         return None
     verdicts = [_verdict(entries[index]) for index in range(len(sample.criteria))]
     if any(entries[index].criterion != criterion.text for index, criterion in enumerate(sample.criteria)):

@@ -12,10 +12,12 @@ from components.core.manifest import Scalar
 from components.core.step import Step, StepContext
 from components.judge.memory import Entry, Ledger
 from components.judge.memory.shipping import shipped
-from components.judge.panel.build import build_deciding_judge
 from components.judge.panel.tally import Tally
-from components.judge.verdict import Sample, Verdict
-from components.reward.rubric import Reward, rubric_reward
+from components.judge.verdict import Sample
+from components.reward.judgement import RULE, Judgement
+from components.reward.remedies import remedy_for
+from components.reward.rewarder import build_rewarder, reward_of
+from components.reward.rubric import Reward
 from components.reward.shortfall import newest_words, over_budget
 from components.score.judging import judge_samples, known_verdicts, latest
 from components.score.responses import Response, heldout_responses, read_prompts, training_responses
@@ -62,9 +64,10 @@ def run(context: StepContext) -> Mapping[str, Scalar]:
 
 
 def _judges(experiment: "Experiment") -> list[str]:
-    """Whose verdicts are published: those that make the reward first, then those of a panel's members."""
+    """Whose verdicts are published: those that make the reward first (judge or panel, and rules), then those of a
+    panel's members."""
     members = [judge.name for judge in experiment.judges()] if experiment.panel is not None else []
-    return [experiment.verdict_name, *members]
+    return [experiment.verdict_name, RULE, *members]
 
 
 def _agreement(experiment: "Experiment", entries: Sequence[Entry]) -> dict[str, Scalar]:
@@ -80,56 +83,67 @@ def _agreement(experiment: "Experiment", entries: Sequence[Entry]) -> dict[str, 
 
 
 def judge_heldout(context: StepContext, responses: Sequence[Response], ledger: Ledger) -> dict[str, Reward]:
-    """The judge's reward of each response by sample id; what the ledger knows is not asked again.
+    """The reward of each response by sample id; what the ledger knows is not asked again. Responses of a control arm
+    get the rubric's reward by the judge, as those of any other arm.
 
     Raises:
-        StepError: more than ``reward.max_abstain_rate`` of the samples abstain.
+        StepError: more than ``reward.max_abstain_rate`` of the samples abstain. Empty responses, for which nobody is
+            to blame, do not count.
         JudgeError: the judge is not deployed, cannot be asked at all, or its budget is used up.
     """
     experiment, reward = context.experiment, context.experiment.reward
     rewards: dict[str, Reward] = {}
-    reasons: Counter[str] = Counter()
+    failed: list[Judgement] = []
 
-    def note(sample: Sample, verdicts: list[Verdict]) -> None:
-        found = rubric_reward(
-            sample.criteria, verdicts, reward.value, reward.min_known_weight, where=f"row {sample.row_id}"
-        )
-        rewards[sample.sample_id] = found
-        if found.status == "abstained":
-            reasons.update({verdict.reason.value for verdict in verdicts if verdict.reason is not None})
-        abstained = sum(other.status == "abstained" for other in rewards.values())
+    def note(sample: Sample, judgement: Judgement) -> None:
+        rewards[sample.sample_id] = judgement.reward
+        if not judgement.abstained or judgement.empty:
+            return
+        failed.append(judgement)
         # As soon as the limit is passed: with a judge that is down every further sample would only cost its timeouts.
-        if abstained > reward.max_abstain_rate * len(responses):
-            raise StepError(
-                f"the judge is not usable: {abstained} of {len(rewards)} held-out samples so far abstain, more than "
-                f"{reward.max_abstain_rate:.0%} of all {len(responses)}; reasons: {_listed(reasons)}"
-                + (f"; the newest failure: {told}" if (told := newest_words(ledger)) else ""),
-                where=f"judge {experiment.verdict_name}; {ledger.path}",
-                remedy="see that the judge answers (the step probe-judge tells), then run the same command again; "
-                "verdicts that are known are kept",
-            )
+        if len(failed) > reward.max_abstain_rate * len(responses):
+            raise _unusable(experiment, failed, len(rewards), len(responses), ledger)
 
-    before = latest(entry for entry in ledger.rows() if entry.judge == experiment.verdict_name)
+    before = latest(entry for entry in ledger.rows() if entry.judge in (experiment.verdict_name, RULE))
     pending = []
     for response in responses:
         verdicts = known_verdicts(response.sample, before.get(response.sample.sample_id, {}))
         if verdicts is None:
             pending.append(response.sample)
         else:
-            note(response.sample, verdicts)
+            note(response.sample, Judgement(reward_of(reward, response.sample, verdicts), verdicts))
     context.progress.begin(len(responses), "held-out response", done=len(responses) - len(pending))
 
-    def done(sample: Sample, verdicts: list[Verdict]) -> None:
-        note(sample, verdicts)
+    def done(sample: Sample, judgement: Judgement) -> None:
+        note(sample, judgement)
         context.progress.advance()
 
     if pending:
         spent = context.inputs["training"] / "calls.parquet"
-        judge = build_deciding_judge(experiment, context.state, ledger, earlier=[spent])
+        rewarder = build_rewarder(experiment, context.state, ledger, earlier=[spent], training=False)
         concurrency = max(member.max_concurrency for member in experiment.judges())
-        if not asyncio.run(judge_samples(judge, pending, concurrency=concurrency, done=done)):
+        if not asyncio.run(judge_samples(rewarder, pending, concurrency=concurrency, done=done)):
             raise over_budget(experiment, ledger, "only samples without a verdict are judged", earlier=[spent])
     return rewards
+
+
+def _unusable(experiment: "Experiment", failed: Sequence[Judgement], so_far: int, of: int, ledger: Ledger) -> StepError:
+    """The error of a judge, or of rules, that leave too many responses without a reward."""
+    reasons = Counter(reason for each in failed for reason in set(each.reasons))
+    told = newest_words(ledger)
+    what = (
+        f"not usable: {len(failed)} of {so_far} held-out samples so far abstain, more than "
+        f"{experiment.reward.max_abstain_rate:.0%} of all {of}; reasons: {_listed(reasons)}"
+        + (f"; the newest failure: {told}" if told else "")
+    )
+    if all(each.rules_failed for each in failed):
+        return StepError(f"the rules are {what}", where=f"rules; {ledger.path}", remedy=remedy_for(failed))
+    return StepError(
+        f"the judge is {what}",
+        where=f"judge {experiment.verdict_name}; {ledger.path}",
+        remedy="see that the judge answers (the step probe-judge tells), then run the same command again; "
+        "verdicts that are known are kept",
+    )
 
 
 def _summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, Scalar]:

@@ -45,14 +45,32 @@ def test_a_judge_that_fails_on_long_answers_shows_in_the_last_deciles():
         assert found[f"reask_rate/length_decile_{decile:02d}"] == (0.5 if bad else 0.0)
         assert found[f"response_tokens/length_decile_{decile:02d}"] == 10 * decile - 1
     assert rates(samples) == pytest.approx(
-        {"abstain_rate": 0.2, "parse_failure_rate": 0.15, "reask_rate": 0.1, "retry_rate": 0.2}
+        {"abstain_rate": 0.2, "empty_rate": 0.0, "parse_failure_rate": 0.15, "reask_rate": 0.1, "retry_rate": 0.2}
     )
 
 
 def test_nothing_has_no_rate():
     assert rates([]) == {}
     assert rates_by_decile([]) == {}
-    assert rates([Judged(0, True, 0, 0, False, False)]) == {"abstain_rate": 1.0, "reask_rate": 0.0, "retry_rate": 0.0}
+    found = rates([Judged(0, True, 0, 0, False, False)])
+    assert found == {"abstain_rate": 1.0, "empty_rate": 0.0, "reask_rate": 0.0, "retry_rate": 0.0}
+
+
+def test_rules_and_empty_responses_are_counted_apart_from_the_judges_failures():
+    rule = Verdict(VerdictStatus.MET, 1.0, None, None, "rule", "rule/python/0", 1)
+    failed = Verdict(VerdictStatus.UNKNOWN, None, None, UnknownReason.RULE_FAILED, "rule", "rule/python/0", 1)
+    samples = [
+        Judged.of(9, abstained=False, verdicts=[verdict(), rule, rule], asked=Asked()),
+        Judged.of(9, abstained=True, verdicts=[verdict(UnknownReason.UNPARSEABLE), failed], asked=Asked()),
+        Judged.of(0, abstained=True, verdicts=[verdict(UnknownReason.EMPTY_RESPONSE), failed], asked=Asked()),
+        Judged.of(9, abstained=False, verdicts=[]),
+    ]
+    found = rates(samples)
+    assert (found["abstain_rate"], found["empty_rate"]) == (0.5, 0.25)
+    # Of three verdicts of the judge one could not be read; of four checks two failed.
+    assert found["parse_failure_rate"] == pytest.approx(1 / 3)
+    assert found["rule_failure_rate"] == 0.5
+    assert found["retry_rate"] == found["reask_rate"] == 0.0
 
 
 def test_few_samples_leave_deciles_empty():

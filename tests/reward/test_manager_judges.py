@@ -73,7 +73,7 @@ async def rewards(made: GavelRewardManager, responses: list[list[int]]) -> list[
             except AbstainedError:
                 found.append(None)
     finally:
-        await made._judge.close()
+        await made._rewarder.close()
         made._ledger.close()
     return found
 

@@ -101,7 +101,7 @@ def test_options(capsys: Any, tmp_path: Path):
         (row(["met", "met", True]), "True is no verdict"),
         (row(["met", "met", 1.5]), "1.5 is no verdict"),
         (row(["met"], criteria=[{"text": "a", "points": 0}]), "not zero"),
-        (row(["met"], criteria=[{"text": "a"}]), "points must be a number, got None"),
+        (row(["met"], criteria=[{"text": "a", "points": None}]), "points must be a number, got None"),
         (row(["met"], criteria=[{"text": " ", "points": 1}]), "needs a text"),
         (row(["met"] * 2, criteria=[{"text": t, "points": 1e308} for t in "ab"]), "too large"),
         (
