@@ -8,7 +8,7 @@ from components.judge.parsing.refusal import is_refusal
 from components.judge.parsing.reply import Reading
 from components.judge.verdict import UnknownReason, VerdictStatus
 
-_WRITTEN: Final = re.compile(r"\[\[\s*([^\[\]]{0,40}?)\s*\]\]")
+_WRITTEN: Final = re.compile(r"\[\[\s*+([^\[\]]{0,40}?)\s*+\]\]")
 _LABEL: Final = re.compile(rf"(?<!\[){_WRITTEN.pattern}(?!\])")
 _DRESS: Final = " \t\r\n*_`\"'#>\ufeff\u200b"
 _STATUS: Final = {"1": VerdictStatus.MET, "0": VerdictStatus.UNMET}

@@ -5,7 +5,7 @@ from typing import Final, Literal
 from components.judge.parsing.labels import is_negated, listed, normal
 from components.judge.parsing.reasoning import drop_reasoning
 from components.judge.parsing.refusal import is_refusal
-from components.judge.parsing.scan import Broken, Cut, Whole, copies, encloses, goes_on, scan, stands_alone
+from components.judge.parsing.scan import Cut, Whole, copies, enclosing, goes_on, scan, stands_alone
 from components.judge.parsing.values import Number, Object, Value
 from components.judge.verdict import UnknownReason
 
@@ -59,7 +59,7 @@ def _last(text: str, cut: bool, quoted: tuple[str, ...]) -> Choice | UnknownReas
     alone = own or stands_alone(text, [p for p in pieces if isinstance(p, Whole)])
     if goes_on(text, last, found) or not alone:
         return UnknownReason.TRUNCATED if cut else UnknownReason.UNPARSEABLE
-    outer = [p for p in pieces[:-1] if isinstance(p, Cut) or (isinstance(p, Broken) and encloses(text, p, last))]
+    outer = enclosing(text, pieces[:-1], last)
     if cut and (last.start in copied or text[last.end :].strip(_CLOSERS)):
         return UnknownReason.TRUNCATED
     if outer:

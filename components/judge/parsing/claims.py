@@ -32,8 +32,8 @@ _CONTRARY_KEYS: Final = frozenset(
 """Keys under which true means unmet."""
 _EXPLANATIONS: Final = frozenset(listed("explanation|reason|reasoning|rationale|justification|comment|evidence"))
 _DEEPEST: Final = 4
-_PAIR: Final = re.compile(r"[\"']([^\"'{}\[\]:]{1,80})[\"']\s*:\s*[\"']?([^\"',{}\[\]:]{1,40})")
-"""A key and the beginning of its plain value."""
+_PAIR: Final = re.compile(r"(?=[\"']([^\"'{}\[\]:]{1,80})[\"']\s*+:\s*+[\"']?([^\"',{}\[\]:]{1,40}))")
+"""A key and the beginning of its plain value; wherever one may begin, for nobody knows which mark opens a string."""
 
 
 class Claim(NamedTuple):
@@ -104,7 +104,7 @@ def _says(key: str) -> bool:
 
 
 def decides(beginning: str) -> bool:
-    """Whether an object that is cut or broken has decided something where ``beginning`` ends."""
+    """Whether an object that is cut or broken, or one inside it, has decided something where ``beginning`` ends."""
     pairs = _PAIR.findall(beginning)
     return any(criterion_number(key) is not None or _says(key) for key, value in pairs if _is_label(value))
 

@@ -9,7 +9,7 @@ _CLOSE: Final = rf"</\s*(?:{_NAMES})\s*>|◁/think▷|\[/THINK\]"
 # No space behind the first character: so the marks of a quoted text stand in a prompt, and in a quotation of it.
 _MARK: Final = re.compile(rf"(?P<open>{_OPEN})|(?P<close>{_CLOSE})", re.IGNORECASE)
 
-_CHANNEL: Final = re.compile(r"<\|channel\|>\s*(\w+)[^<]*<\|message\|>")
+_CHANNEL: Final = re.compile(r"<\|channel\|>\s*+(\w++)[^<]*+<\|message\|>")
 """The start of a message in the Harmony format of gpt-oss; ``final`` is the channel of the answer."""
 
 
@@ -33,21 +33,21 @@ def drop_reasoning(reply: str) -> Spoken:
     mark while it thinks has not begun a second thought.
     """
     text, unfinished = _final_channel(reply)
-    kept = ""
+    kept: list[str] = []
     place = 0
     inside = False
     for mark in _MARK.finditer(text):
         if mark["close"]:
             if not inside:
-                kept = ""
+                kept = []
             inside = False
             place = mark.end()
         elif not inside:
-            kept += text[place : mark.start()]
+            kept.append(text[place : mark.start()])
             inside = True
     if inside:
-        return Spoken(kept, True)
-    return Spoken(kept + text[place:], unfinished)
+        return Spoken("".join(kept), True)
+    return Spoken("".join([*kept, text[place:]]), unfinished)
 
 
 def _final_channel(reply: str) -> tuple[str, bool]:

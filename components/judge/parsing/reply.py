@@ -9,10 +9,10 @@ from components.judge.parsing.claims import Claim, claims_in, decides
 from components.judge.parsing.labels import Label, agree
 from components.judge.parsing.reasoning import drop_reasoning
 from components.judge.parsing.refusal import is_refusal
-from components.judge.parsing.scan import Broken, Cut, Whole, copies, encloses, goes_on, scan, stands_alone
+from components.judge.parsing.scan import Broken, Cut, Whole, copies, enclosing, goes_on, scan, stands_alone
 from components.judge.verdict import UnknownReason, VerdictStatus
 
-VERSION: Final = 3
+VERSION: Final = 4
 """Raised when a reply comes to mean something else; part of every protocol's version."""
 
 _REASONS: Final = {
@@ -21,7 +21,7 @@ _REASONS: Final = {
     Label.CONTRADICTORY: UnknownReason.CONTRADICTORY,
 }
 _CLOSERS: Final = re.compile(r"[\s\]\}`\"'*,;.~_]*")
-_BETWEEN: Final = re.compile(r"[\s,;]*")
+_BETWEEN: Final = re.compile(r"[\s,;]*+")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ def _find(text: str, single: bool, cut: bool, quoted: str) -> tuple[list[Claim],
         return _partial(pieces, copied) or UnknownReason.TRUNCATED
     if isinstance(last, Broken):
         return UnknownReason.TRUNCATED if cut else UnknownReason.UNPARSEABLE
-    outer = [p for p in pieces[:-1] if isinstance(p, Cut) or (isinstance(p, Broken) and encloses(text, p, last))]
+    outer = enclosing(text, pieces[:-1], last)
     tail = not _CLOSERS.fullmatch(text, last.end)
     alone = own or stands_alone(text, [p for p in pieces if isinstance(p, Whole)])
     if goes_on(text, last, found) or not alone:
@@ -101,7 +101,7 @@ def _find(text: str, single: bool, cut: bool, quoted: str) -> tuple[list[Claim],
     if outer:
         # The value is whole and what is around it is not: it counts only as the last thing there, with its own names.
         numbered = all(claim.number is not None for claim in said[last.start])
-        decided = any(decides(text[p.start : last.start]) for p in outer)
+        decided = decides(text[outer[0].start : last.start])
         if tail or not numbered or last.start in copied or decided:
             return UnknownReason.TRUNCATED if isinstance(outer[0], Cut) else UnknownReason.UNPARSEABLE
     claims = _run(text, pieces, said)
@@ -146,9 +146,9 @@ def _run(text: str, pieces: Sequence[Whole | Cut | Broken], said: dict[int, list
         joined = isinstance(piece, Whole) and _BETWEEN.fullmatch(text, piece.end, start)
         if not joined or len(said[piece.start]) != 1:
             break
-        claims = [*said[piece.start], *claims]
+        claims.append(said[piece.start][0])
         start = piece.start
-    return claims
+    return claims[::-1]
 
 
 def _assign(claims: list[Claim], wanted: Sequence[int], rest: UnknownReason) -> dict[int, Reading]:
