@@ -17,14 +17,20 @@ SMALL = ("training.steps=2",)
 
 
 class Runner:
-    """Runs experiments in one state folder."""
+    """Runs an experiment in one state folder.
 
-    def __init__(self, state: Path) -> None:
+    Args:
+        state: the folder, made when needed.
+        experiment: name of a shipped experiment.
+    """
+
+    def __init__(self, state: Path, experiment: str = "tiny") -> None:
         self.state = state
+        self.experiment = experiment
         self.environment = {**os.environ, "GAVEL_STATE": str(state), "GAVEL_CACHE": str(state.parent / "cache")}
 
     def start(self, *overrides: str) -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "pipelines", "run", "tiny", *SMALL, *overrides]
+        command = [sys.executable, "-m", "pipelines", "run", self.experiment, *SMALL, *overrides]
         return subprocess.Popen(
             command,
             cwd=ROOT,

@@ -25,11 +25,12 @@ def test_the_promised_files_are_there() -> None:
     assert {"animal-sentences", "tiny-sentences", "food-sentences"} <= set(_names("datasets"))
     assert {"local-cpu", "local-folder", "local-gpu", "h800"} <= set(_names("clusters"))
     assert {"quickstart", "tiny", "second"} <= set(_names("experiments"))
+    assert {f"{start}verinstruct_{arm}" for start in ("", "tiny_") for arm in ARMS} <= set(_names("experiments"))
 
 
 @pytest.mark.parametrize("experiment", _names("experiments"))
 def test_every_experiment_loads_under_its_file_name(experiment: str) -> None:
-    assert load_experiment(experiment).name == experiment
+    assert load_experiment(experiment).name == experiment.replace("_", "-")
 
 
 @pytest.mark.parametrize("policy", _names("policies"))
@@ -102,6 +103,49 @@ def test_quickstart_is_the_documented_run() -> None:
         12.0,
         12.0,
     )
+
+
+ARMS = ("rl", "ruscarl", "rl_verif", "ruscarl_verif")
+
+
+@pytest.mark.parametrize("arm", ARMS)
+@pytest.mark.parametrize(("ending", "policy"), [("", "qwen2.5-7b"), ("_qwen3", "qwen3-8b")])
+def test_the_judge_studys_arms_have_the_published_settings(arm: str, ending: str, policy: str) -> None:
+    """FACTS A.9: RuscaRL's run on Qwen2.5-7B-Instruct."""
+    experiment = load_experiment(f"verinstruct_{arm}{ending}")
+    training, evaluation = experiment.training, experiment.evaluation
+    assert experiment.policy.name == policy
+    assert (training.steps, training.prompts_per_step, training.mini_batch_prompts) == (350, 64, 32)
+    assert (training.micro_batch, training.rollouts_per_prompt) == (4, 8)
+    assert (training.learning_rate, training.kl_coefficient, training.entropy_coefficient) == (1e-6, 0.001, 0.0)
+    assert (training.max_prompt_tokens, training.max_response_tokens) == (4096, 4096)
+    assert (training.temperature, training.top_p, training.top_k) == (0.7, 0.8, 20)
+    assert (evaluation.temperature, evaluation.top_p, evaluation.top_k) == (0.7, 0.8, 20)
+    assert (evaluation.samples, evaluation.max_response_tokens) == (8, 4096)
+    assert training.checkpoint_every < training.steps
+    assert (experiment.cluster.gpus, experiment.cluster.gpus_per_node, experiment.cluster.tensor_parallel) == (4, 8, 2)
+    assert experiment.evaluation.ifeval is not None
+    assert experiment.evaluation.ifeval.temperature == 0
+    # RuscaRL, version 1: midpoint 0.2 and steepness 125.
+    shown = training.scaffold and (training.scaffold.midpoint, training.scaffold.steepness)
+    assert shown == ((0.2, 125.0) if arm.startswith("ruscarl") else None)
+    assert experiment.reward.combine == ("verif" if arm.endswith("verif") else "rubric")
+    assert experiment.data.kind == ("verif_rows" if arm.endswith("verif") else "rubric_rows")
+
+
+def test_every_arm_has_a_judge_key_of_its_own() -> None:
+    names = [f"verinstruct_{arm}{ending}" for arm in ARMS for ending in ("", "_qwen3")]
+    keys = {load_experiment(name).judge.api_key_env for name in names}
+    assert len(keys - {None}) == len(names)
+
+
+@pytest.mark.parametrize("arm", ARMS)
+def test_the_small_arms_differ_as_the_large_ones_do(arm: str) -> None:
+    small, large = load_experiment(f"tiny_verinstruct_{arm}"), load_experiment(f"verinstruct_{arm}")
+    assert small.reward.combine == large.reward.combine
+    assert small.data.kind == large.data.kind
+    assert small.data.constraints == large.data.constraints
+    assert (small.training.scaffold is None) is (large.training.scaffold is None)
 
 
 def test_judge_of_the_wiring_test_is_not_its_policy() -> None:

@@ -1,0 +1,127 @@
+"""The four arms of the judge study in small: each trains, is killed, goes on, is merged, answers and is scored.
+
+What makes an arm an arm is in what it left: which calls the judge got, of what the reward is made, what the prompts
+showed.
+"""
+
+import collections
+import json
+import os
+import re
+import signal
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from arms_judge import ArmsJudge, opinion
+from tiny_runs import ALWAYS, DURABLE, Runner
+
+pytestmark = [pytest.mark.arms, pytest.mark.verl, pytest.mark.slow]
+
+ARMS = ("rl", "ruscarl", "rl_verif", "ruscarl_verif")
+
+
+@pytest.fixture(scope="module")
+def judge() -> Iterator[ArmsJudge]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    found = ArmsJudge(port)
+    found.start()
+    yield found
+    found.close()
+
+
+class Arm:
+    """One arm's run, killed after its first checkpoint and resumed."""
+
+    def __init__(self, name: str, judge: ArmsJudge, folder: Path) -> None:
+        self.name = name
+        self.verif, self.scaffold = name.endswith("verif"), name.startswith("ruscarl")
+        protocol = "verif" if self.verif else "rubric"
+        combine = ", combine: verif" if self.verif else ""
+        overrides = [
+            f"judge={{name: arms, family: hash, serving: external, endpoint: '{judge.url}', model_name: arms, "
+            "context_tokens: 4096, logprobs: false, timeout_seconds: 20, max_concurrency: 8}",
+            f"reward={{name: small, protocol: {protocol}, value: binary{combine}}}",
+        ]
+        before = judge.kinds.copy()
+        self.runner = Runner(folder / "state", f"tiny_verinstruct_{name}")
+        child = self.runner.start(*overrides)
+        assert child.stdout is not None
+        for line in child.stdout:
+            if re.search(r"\[train-grpo\] step 1/2", line):
+                break
+        os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
+        assert self.runner.left_over() == []
+        statuses, self.output = self.runner.run(*overrides)
+        assert statuses == dict.fromkeys([*DURABLE, *ALWAYS], "ran") | {"prepare-data": "reused"}
+        self.asked = judge.kinds - before
+        self.rollouts = self.rows("train-grpo", "rollouts.parquet")
+        self.verdicts = self.rows("train-grpo", "verdicts.parquet")
+        self.calls = self.rows("train-grpo", "calls.parquet")
+
+    def rows(self, step: str, name: str) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = pq.read_table(Path(self.runner.published(step)) / name).to_pylist()
+        return found
+
+
+@pytest.fixture(scope="module", params=ARMS)
+def arm(request: pytest.FixtureRequest, judge: ArmsJudge, tmp_path_factory: pytest.TempPathFactory) -> Arm:
+    return Arm(request.param, judge, tmp_path_factory.mktemp(request.param))
+
+
+def test_the_killed_run_went_on_and_lost_no_step(arm: Arm) -> None:
+    assert "resuming from step 1" in arm.output
+    assert collections.Counter(row["step"] for row in arm.rollouts) == {1: 16, 2: 16}
+    prompts = [row["row_id"] for row in arm.rollouts if row["sample_index"] == 0]
+    assert len(set(prompts)) == 8
+
+
+def test_the_judge_was_asked_in_the_arms_own_form(arm: Arm) -> None:
+    asked = set(arm.asked)
+    assert asked == ({"rubric", "verif"} & {"verif" if arm.verif else "rubric"})
+    protocols = {row["protocol"].split("/")[0] for row in arm.calls}
+    assert protocols == asked
+    rules = [row for row in arm.verdicts if row["judge"] == "rule"]
+    assert bool(rules) is arm.verif
+
+
+def test_no_verdict_of_the_judge_differs_from_its_opinion(arm: Arm) -> None:
+    responses = {row["sample_id"]: row["response"] for row in arm.rollouts}
+    lines: dict[str, list[dict[str, Any]]] = collections.defaultdict(list)
+    for row in arm.verdicts:
+        if row["judge"] == "arms" and row["status"] != "unknown" and row["sample_id"] in responses:
+            lines[row["sample_id"]].append(row)
+    assert len(lines) > 16
+    for sample_id, found in lines.items():
+        opinions = [opinion(row["criterion"], responses[sample_id]) for row in found]
+        if arm.verif:
+            opinions = [all(opinions)] * len(opinions)
+        assert [row["status"] == "met" for row in found] == opinions
+
+
+def test_the_scaffold_is_logged_where_there_is_one(arm: Arm) -> None:
+    for row in arm.rollouts:
+        parts = json.loads(row["parts"])
+        assert ("scaffold_ratio" in parts) is arm.scaffold
+        if arm.scaffold:
+            # Linear by place in a group of four, and by step: everything at the first, nothing at the last.
+            expected = (1 - row["sample_index"] / 3) * (2 - row["step"])
+            assert parts["scaffold_ratio"] == pytest.approx(expected, abs=1e-9)
+    if arm.scaffold:
+        shown = [json.loads(row["parts"])["scaffold_shown"] for row in arm.rollouts]
+        assert max(shown) >= 2
+
+
+def test_the_reward_has_the_arms_own_parts(arm: Arm) -> None:
+    scored = [json.loads(row["parts"]) for row in arm.rollouts if row["status"] == "scored"]
+    assert len(scored) > 16
+    own = {"rules", "judge"} if arm.verif else {"earned", "penalty", "unclipped"}
+    for parts in scored:
+        assert own <= set(parts)
+        assert not ({"rules", "judge", "earned", "penalty"} - own) & set(parts)
