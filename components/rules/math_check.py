@@ -1,0 +1,77 @@
+"""Whether a response's last answer equals the expected one; the prelude of a sandbox, with math-verify beside it.
+
+The published rubric code tries math-verify on the whole response and then another normaliser; here one place is looked
+at, so that a response cannot be right by naming several answers.
+"""
+
+import itertools
+import re
+
+import math_verify  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
+_BOX = re.compile(r"\\(?:boxed|fbox)\s*")
+_TOKEN = re.compile(r"[^\s$\\{}]+")
+_TAIL = 2000
+"""Characters at the end of a response without a box that are searched for an answer."""
+
+
+def check(answer: str, response: str) -> bool:
+    """Whether the last box of the response, or its last answer when it has none, equals ``answer``.
+
+    A response without any answer equals nothing: False.
+
+    Raises:
+        ValueError: no expression can be read from ``answer``.
+        Exception: whatever math-verify or SymPy raise while they compare what is not equal by another way.
+    """
+    gold = _read("\\boxed{" + answer + "}") or _read(answer)
+    if not gold:
+        raise ValueError(f"the expected answer is no expression: {answer[:100]!r}")
+    box = last_box(response)
+    target = _read(response[-_TAIL:]) if box is None else _read("\\boxed{" + box + "}") or [box.strip()]
+    trouble = None
+    for one, other in itertools.product(gold, target):
+        try:
+            if math_verify.verify(one, other, timeout_seconds=None, raise_on_error=True):
+                return True
+        except Exception as error:  # noqa: BLE001 (another pair may be equal; else it is raised below)
+            trouble = error
+    if trouble is not None:
+        raise trouble
+    return False
+
+
+def last_box(text: str) -> str | None:
+    r"""Content of the last ``\boxed`` or ``\fbox`` that is closed; without braces, the word behind it."""
+    for match in reversed(list(_BOX.finditer(text))):
+        begin = match.end()
+        if text[begin : begin + 1] == "{":
+            end = _closing(text, begin)
+            if end is not None:
+                return text[begin + 1 : end]
+        elif token := _TOKEN.match(text, begin):
+            return token.group().rstrip(".,;:")
+    return None
+
+
+def _closing(text: str, begin: int) -> int | None:
+    """Index of the brace that closes the one at ``begin``; escaped braces are letters."""
+    depth, index = 0, begin
+    while index < len(text):
+        letter = text[index]
+        if letter == "\\":
+            index += 1
+        elif letter == "{":
+            depth += 1
+        elif letter == "}":
+            depth -= 1
+            if depth == 0:
+                return index
+        index += 1
+    return None
+
+
+def _read(text: str) -> list[object]:
+    """Expressions that may be meant, the parsed form first; empty when there is none."""
+    found: list[object] = math_verify.parse(text, parsing_timeout=None, raise_on_error=True)
+    return found
