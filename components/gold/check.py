@@ -17,26 +17,26 @@ class Gold:
 
     Attributes:
         gold: ``keyword and not echo and length_ok``; None when the row names no check that a response could pass.
-        keyword: a word of the hidden list occurs, and every constraint is followed strictly.
-        echo: the response parrots a criterion.
-        length_ok: the number of words is within bounds and they make prose.
+        keyword: a word of the hidden list occurs, and every constraint is followed strictly; None without either.
+        echo: the response parrots a criterion; None where that is not looked at.
+        length_ok: the number of words is within bounds and they make prose; None for a row without checks.
         words: number of words.
         detail: what was found, JSON-able.
     """
 
     gold: bool | None
-    keyword: bool
-    echo: bool
-    length_ok: bool
+    keyword: bool | None
+    echo: bool | None
+    length_ok: bool | None
     words: int
     detail: dict[str, object]
 
 
-def check_gold(checks: GoldChecks, criteria: Sequence[str], response: str, question: str = "") -> Gold:
+def check_gold(checks: GoldChecks | None, criteria: Sequence[str], response: str, question: str = "") -> Gold:
     """Apply a row's hidden checks.
 
     Args:
-        checks: the row's checks.
+        checks: the row's checks; None for a row without any, of which nothing but the length is then known.
         criteria: texts of the criteria with positive points.
         response: the response.
         question: the user's request.
@@ -45,6 +45,8 @@ def check_gold(checks: GoldChecks, criteria: Sequence[str], response: str, quest
         ConfigError: there is no such word list.
         ContractError: a constraint is unknown or lacks an argument.
     """
+    if checks is None:
+        return Gold(None, None, None, None, len(words(response)), {})
     hits = load_word_list(checks.word_list).find(response) if checks.word_list is not None else []
     followed = [
         {
@@ -65,8 +67,8 @@ def check_gold(checks: GoldChecks, criteria: Sequence[str], response: str, quest
         detail["constraints"] = followed
     return Gold(
         gold=keyword and not echo and not faults if positive else None,
-        keyword=keyword,
-        echo=bool(echo),
+        keyword=keyword if positive else None,
+        echo=bool(echo) if checks.echo else None,
         length_ok=not faults,
         words=len(words(response)),
         detail=detail,

@@ -23,7 +23,7 @@ class Prompt:
 
     question: str
     criteria: tuple[Criterion, ...]
-    checks: GoldChecks
+    checks: GoldChecks | None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,14 +35,14 @@ class Response:
         step: training step; -1 for held-out responses.
         sample: what the judge is shown.
         sample_index: place among the responses to its prompt.
-        checks: the hidden checks.
+        checks: the hidden checks; None for a row without any.
     """
 
     model: str
     step: int
     sample: Sample
     sample_index: int
-    checks: GoldChecks
+    checks: GoldChecks | None
 
     def scored(self, status: str, judge_reward: float | None) -> dict[str, Any]:
         """The row of the SCORES contract. ``judge_reward`` is None exactly when ``status`` is abstained."""
@@ -80,7 +80,8 @@ def read_prompts(path: Path) -> dict[str, Prompt]:
             truth = json.loads(row["reward_model"]["ground_truth"])
         except (ValueError, TypeError, KeyError) as error:
             raise ContractError(f"rubric or ground_truth cannot be read: {error!r}", where=where) from error
-        prompts[info["id"]] = Prompt(info["question"], criteria, GoldChecks.parse(truth, where=where))
+        checks = None if truth is None else GoldChecks.parse(truth, where=where)
+        prompts[info["id"]] = Prompt(info["question"], criteria, checks)
     return prompts
 
 

@@ -74,7 +74,7 @@ def test_details_say_what_was_seen():
 def test_echo_can_be_switched_off():
     checks = GoldChecks("animals", min_words=4, max_words=40, echo=False)
     gold = check_gold(checks, ["mentions an animal"], "The sentence mentions an animal, a cat.", QUESTION)
-    assert (gold.echo, gold.gold) == (False, True)
+    assert (gold.echo, gold.gold) == (None, True)
 
 
 def test_constraints_count_beside_the_words():
@@ -95,7 +95,14 @@ def test_constraints_count_beside_the_words():
 def test_a_row_without_checks_has_no_gold_rather_than_a_false_one():
     gold = check_gold(GoldChecks(), ["is polite"], "Good morning to all of you.", QUESTION)
     assert gold.gold is None
-    assert gold.keyword is False
+    assert gold.keyword is None
+    assert (gold.echo, gold.length_ok) == (False, True)
+
+
+def test_a_row_that_is_not_checked_at_all_has_a_length_and_nothing_else():
+    gold = check_gold(None, ["is polite"], "Good morning to all of you.", QUESTION)
+    assert (gold.gold, gold.keyword, gold.echo, gold.length_ok) == (None, None, None, None)
+    assert (gold.words, gold.detail) == (6, {})
 
 
 def test_a_missing_word_list_is_no_failure_of_the_response():

@@ -34,7 +34,7 @@ PROMPTS = pa.schema(
     ]
 )
 """verl's columns. ``rubric`` is a JSON list of criteria; ``ground_truth`` a JSON object with the gold checks, which
-the judge never sees; ``template`` names the form the prompt was made from, so that splits can be checked."""
+the judge never sees, or ``null`` for a row without any; ``template`` names the form the prompt was made from, so that splits can be checked."""
 
 ROLLOUTS = pa.schema(
     [
@@ -142,12 +142,13 @@ SCORES = pa.schema(
         _required("status", pa.string()),
         pa.field("judge_reward", pa.float64()),
         pa.field("gold", pa.bool_()),
-        _required("keyword", pa.bool_()),
-        _required("echo", pa.bool_()),
-        _required("length_ok", pa.bool_()),
+        pa.field("keyword", pa.bool_()),
+        pa.field("echo", pa.bool_()),
+        pa.field("length_ok", pa.bool_()),
         _required("words", pa.int32()),
         _required("gold_detail", pa.string()),
     ]
 )
-"""One scored response. ``gold`` is keyword and not echo and length_ok, by rules that the judge does not see.
+"""One scored response. ``gold`` is keyword and not echo and length_ok, by rules that the judge does not see; each of
+them is null where nothing of the kind was checked, all four for a row without hidden checks.
 ``step`` is the training step for rollouts (``model`` = "rollout") and -1 for held-out generations."""
