@@ -1,4 +1,4 @@
-"""The command line: ``python -m components.reward rubric FILE.jsonl``."""
+"""The command line: ``python -m components.reward rubric FILE.jsonl``, and ``verif`` in the same manner."""
 
 import argparse
 import json
@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from components.core.errors import ContractError, GavelError
-from components.reward.rubric_rows import EXAMPLE, read_rows, reward_of
+from components.reward.rubric_rows import EXAMPLE, VERIF_EXAMPLE, read_rows, reward_of, verif_reward_of
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print one reward a line; 0 when every line had one, else 1 with the reasons on standard error."""
     options = _parser().parse_args(arguments)
     try:
-        return _rubric(options)
+        return _rewards(options)
     except OSError as error:
         print(f"error: {error.strerror or error}\n  where:  {error.filename or options.file}", file=sys.stderr)
     except GavelError as error:
@@ -25,14 +25,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m components.reward", description="Rewards by hand.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    rubric = commands.add_parser(
-        "rubric", help="the rewards of rubrics and verdicts", epilog=f"A line of the file: {EXAMPLE}"
-    )
-    rubric.add_argument("file", help="JSON lines {id, criteria, verdicts}; - reads standard input")
-    rubric.add_argument("--value", choices=("probability", "binary"), default="probability")
-    rubric.add_argument(
-        "--min-known-weight", type=_share, default=0.8, help="share of the positive points that must be known"
-    )
+    for name, help_, example, reward in (
+        ("rubric", "the rewards of rubrics and verdicts", EXAMPLE, reward_of),
+        ("verif", "mean over the rule lines x the judge's verdict on the others", VERIF_EXAMPLE, verif_reward_of),
+    ):
+        command = commands.add_parser(name, help=help_, epilog=f"A line of the file: {example}")
+        command.add_argument("file", help="JSON lines {id, criteria, verdicts}; - reads standard input")
+        command.add_argument("--value", choices=("probability", "binary"), default="probability")
+        command.add_argument(
+            "--min-known-weight",
+            type=_share,
+            default=0.8,
+            help="share of the positive points (verif: of the rule lines too) that must be known",
+        )
+        command.set_defaults(reward=reward)
     return parser
 
 
@@ -43,13 +49,15 @@ def _share(text: str) -> float:
     return share
 
 
-def _rubric(options: argparse.Namespace) -> int:
+def _rewards(options: argparse.Namespace) -> int:
     status = 0
     for found in read_rows(_text(options.file).split("\n"), options.file):
         try:
             if isinstance(found, ContractError):
                 raise found
-            line = reward_of(found, value=options.value, min_known_weight=options.min_known_weight)
+            for key in found.unknown:
+                print(f"note: unknown key {key!r} is passed over\n  where:  {found.where}", file=sys.stderr)
+            line = options.reward(found, value=options.value, min_known_weight=options.min_known_weight)
         except ContractError as error:
             status = 1
             print(f"error: {error}", file=sys.stderr)

@@ -16,6 +16,7 @@ from components.reward import control
 from components.reward.judgement import Judgement
 from components.reward.rubric import Reward, rubric_reward
 from components.reward.verif import check_no_penalty, verif_reward
+from components.rules.checker import RuleChecker
 
 if TYPE_CHECKING:
     from components.core.spec import Experiment
@@ -104,6 +105,7 @@ class Rewarder:
 
         Raises:
             ContractError: the row's rubric defines no reward of this kind.
+            ServiceError: rules cannot be run on this machine.
             JudgeError: the judge cannot be asked about this row, or the ledger cannot be written.
         """
         if self._judge is None:
@@ -174,10 +176,4 @@ def build_rewarder(
     """
     asks = experiment.reward.asks_in_training or not training
     judge = build_deciding_judge(experiment, state, ledger, earlier=earlier) if asks else None
-
-    def rules() -> Rules:
-        from components.rules import RuleChecker
-
-        return RuleChecker(ledger)
-
-    return Rewarder(experiment.reward, judge, rules)
+    return Rewarder(experiment.reward, judge, lambda: RuleChecker(ledger))

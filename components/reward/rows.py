@@ -26,11 +26,11 @@ def check_row(reward: "RewardSpec", criteria: Sequence[Criterion], where: str) -
     """
     if reward.combine == "rule_only":
         check_rule_lines(rule_lines(criteria), where)
-    elif reward.combine == "verif":
+    elif reward.combine == "verif" and criteria:
         check_no_penalty(criteria, where)
-    elif reward.combine == "rubric" and not any(criterion.points > 0 for criterion in criteria):
+    elif reward.combine in ("rubric", "verif") and not any(criterion.points > 0 for criterion in criteria):
         raise ContractError(
-            "the row's rubric has no positive points, so no reward is defined",
+            "the row has no line with positive points, so no reward is defined",
             where=where,
             remedy="give at least one criterion with points above 0",
         )

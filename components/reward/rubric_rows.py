@@ -8,8 +8,17 @@ from typing import Any
 from components.core.errors import ContractError
 from components.judge.verdict import Criterion, UnknownReason, Verdict, VerdictStatus
 from components.reward.rubric import Reward, Value, rubric_reward
+from components.reward.verif import check_no_penalty, verif_reward
 
 EXAMPLE = '{"id": "a", "criteria": [{"text": "Names a city.", "points": 2}], "verdicts": ["met"]}'
+VERIF_EXAMPLE = (
+    '{"id": "a", "criteria": [{"text": "At most 50 words.", "verifier": "rule"}, {"text": "Is polite."}], '
+    '"verdicts": ["met", "unmet"]}'
+)
+
+ROW_KEYS = ("id", "criteria", "verdicts")
+CRITERION_KEYS = ("text", "points", "verifier", "tags", "rule")
+"""``tags`` and ``rule`` stand in prepared rows, and decide nothing here."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -19,14 +28,18 @@ class RubricRow:
     Attributes:
         id: the row's id as it was written, a text or a whole number.
         criteria: the rubric.
+        by_rule: whether code decides each of them, in the same order.
         verdicts: one a criterion, in the same order.
         where: line and id, for errors.
+        unknown: keys of the line that mean nothing here.
     """
 
     id: str | int
     criteria: tuple[Criterion, ...]
+    by_rule: tuple[bool, ...]
     verdicts: tuple[Verdict, ...]
     where: str
+    unknown: tuple[str, ...] = ()
 
 
 def reward_of(row: RubricRow, *, value: Value, min_known_weight: float) -> dict[str, Any]:
@@ -48,12 +61,46 @@ def reward_of(row: RubricRow, *, value: Value, min_known_weight: float) -> dict[
     }
 
 
+def verif_reward_of(row: RubricRow, *, value: Value, min_known_weight: float) -> dict[str, Any]:
+    """The row's VerIF reward as the command prints it; see :func:`components.reward.verif.verif_reward`.
+
+    Returns:
+        ``id``, ``reward`` and its factors ``rules`` and ``judge`` (None when it abstains), and ``status``.
+
+    Raises:
+        ContractError: the lines define no reward, or verdicts and criteria differ in number.
+    """
+    if len(row.criteria) != len(row.verdicts):
+        raise ContractError(
+            f"{len(row.verdicts)} verdicts for {len(row.criteria)} criteria",
+            where=row.where,
+            remedy="give one verdict a criterion, in the order of the criteria; what is not known is unknown",
+        )
+    check_no_penalty(row.criteria, row.where)
+    lines = list(zip(row.criteria, row.by_rule, row.verdicts, strict=True))
+    reward: Reward = verif_reward(
+        [verdict for _, by_rule, verdict in lines if by_rule],
+        [criterion for criterion, by_rule, _ in lines if not by_rule],
+        [verdict for _, by_rule, verdict in lines if not by_rule],
+        value,
+        min_known_weight,
+        where=row.where,
+    )
+    return {
+        "id": row.id,
+        "reward": reward.value,
+        "rules": reward.parts.get("rules"),
+        "judge": reward.parts.get("judge"),
+        "status": reward.status,
+    }
+
+
 def read_rows(lines: Iterable[str], source: str) -> Iterator[RubricRow | ContractError]:
     """Each line's row, or what is wrong with it; empty lines are passed over.
 
     Args:
-        lines: JSON objects with ``id``, ``criteria`` (text, points) and ``verdicts`` (``met``, ``unmet``, ``unknown``,
-            or the probability of being met).
+        lines: JSON objects with ``id``, ``criteria`` (text; points, 1 if not given; verifier, ``llm`` if not given) and
+            ``verdicts`` (``met``, ``unmet``, ``unknown``, or the probability of being met).
         source: name of the file, for errors.
     """
     for number, line in enumerate(lines, 1):
@@ -79,23 +126,34 @@ def _row(line: str, where: str) -> RubricRow:
     for key in ("criteria", "verdicts"):
         if not isinstance(values.get(key), list):
             raise ContractError(f"key {key!r} must be a list", where=where, remedy=remedy)
+    lines = [_criterion(entry, f"{where}, criterion {place}") for place, entry in enumerate(values["criteria"], 1)]
     return RubricRow(
         row_id,
-        tuple(_criterion(entry, f"{where}, criterion {place}") for place, entry in enumerate(values["criteria"], 1)),
+        tuple(criterion for criterion, _ in lines),
+        tuple(by_rule for _, by_rule in lines),
         tuple(_verdict(entry, f"{where}, verdict {place}") for place, entry in enumerate(values["verdicts"], 1)),
         where,
+        tuple(key for key in values if key not in ROW_KEYS),
     )
 
 
-def _criterion(entry: object, where: str) -> Criterion:
+def _criterion(entry: object, where: str) -> tuple[Criterion, bool]:
+    """The criterion, and whether code decides it."""
     remedy = f"write it as in {EXAMPLE}"
     if not isinstance(entry, dict) or not isinstance(entry.get("text"), str):
         raise ContractError("a criterion must be an object with a text", where=where, remedy=remedy)
-    points = entry.get("points")
+    for key in entry:
+        if key not in CRITERION_KEYS:
+            # Of a misspelt "points" nobody would see that it counts 1.
+            raise ContractError(f"unknown key {key!r}; known: {', '.join(CRITERION_KEYS)}", where=where, remedy=remedy)
+    points = entry.get("points", 1)
     if isinstance(points, bool) or not isinstance(points, int | float):
         raise ContractError(f"points must be a number, got {points!r}", where=where, remedy=remedy)
+    verifier = entry.get("verifier", "llm")
+    if verifier not in ("llm", "rule"):
+        raise ContractError(f"verifier must be llm or rule, got {verifier!r}", where=where, remedy=remedy)
     try:
-        return Criterion(entry["text"], float(points))
+        return Criterion(entry["text"], float(points)), verifier == "rule"
     except (ValueError, OverflowError) as error:
         raise ContractError(str(error), where=where, remedy=remedy) from error
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from components.core.contracts import PROMPTS, read_table
 from components.judge.rubrics import read_rubric
+from components.reward.rows import check_row
 from components.scaffold.rendering import check_rendering
 
 if TYPE_CHECKING:
@@ -54,3 +55,18 @@ def check_scaffolded_prompts(experiment: "Experiment", model: Path, data: Path) 
             room=training.max_prompt_tokens + training.scaffold.max_tokens,
             row_id=info["id"],
         )
+
+
+def check_rewarded_rows(experiment: "Experiment", data: Path) -> None:
+    """See that the reward has a number for every training row.
+
+    Args:
+        experiment: for the reward.
+        data: parquet with the training prompts.
+
+    Raises:
+        ContractError: see :func:`components.reward.rows.check_row`; names the row.
+    """
+    for row in read_table(data, PROMPTS).to_pylist():
+        info = row["extra_info"]
+        check_row(experiment.reward, read_rubric(info["rubric"]), f"{data.name}, row {info['id']}")
