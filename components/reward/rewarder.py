@@ -16,7 +16,6 @@ from components.reward import control
 from components.reward.judgement import Judgement
 from components.reward.rubric import Reward, rubric_reward
 from components.reward.verif import check_no_penalty, verif_reward
-from components.rules.checker import RuleChecker
 
 if TYPE_CHECKING:
     from components.core.spec import Experiment
@@ -176,4 +175,11 @@ def build_rewarder(
     """
     asks = experiment.reward.asks_in_training or not training
     judge = build_deciding_judge(experiment, state, ledger, earlier=earlier) if asks else None
-    return Rewarder(experiment.reward, judge, lambda: RuleChecker(ledger))
+
+    def rules() -> Rules:
+        # It brings a computer algebra along, which rows without rules do not wait for.
+        from components.rules.checker import RuleChecker
+
+        return RuleChecker(ledger)
+
+    return Rewarder(experiment.reward, judge, rules)
