@@ -44,7 +44,7 @@ class Arm:
         protocol = "verif" if self.verif else "rubric"
         combine = ", combine: verif" if self.verif else ""
         overrides = [
-            f"judge={{name: arms, family: hash, serving: external, endpoint: '{judge.url}', model_name: arms, "
+            f"judge={{name: arms, family: hash, serving: external, endpoint: '{judge.url}', model_name: rule, "
             "context_tokens: 4096, logprobs: false, timeout_seconds: 20, max_concurrency: 8}",
             f"reward={{name: small, protocol: {protocol}, value: binary{combine}}}",
         ]
@@ -52,9 +52,13 @@ class Arm:
         self.runner = Runner(folder / "state", f"tiny_verinstruct_{name}")
         child = self.runner.start(*overrides)
         assert child.stdout is not None
+        told = []
         for line in child.stdout:
+            told.append(line)
             if re.search(r"\[train-grpo\] step 1/2", line):
                 break
+        else:
+            pytest.fail("".join(told)[-4000:])
         os.killpg(child.pid, signal.SIGKILL)
         child.wait()
         assert self.runner.left_over() == []
