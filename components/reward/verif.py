@@ -62,7 +62,7 @@ def verif_reward(
         if judged.value is None:
             return Reward("abstained", None, {}, known_weight, judged.reason)
         judge = judged.value
-    if share < min_known_weight - ROUNDING:
+    if (rules and not known) or share < min_known_weight - ROUNDING:
         return Reward("abstained", None, {}, known_weight, "rules_unknown")
     passed = math.fsum(verdict.status is VerdictStatus.MET for verdict in known) / len(known) if rules else 1.0
     parts = {"rules": passed, "judge": judge, "rule_lines": float(len(rules)), "llm_lines": float(len(criteria))}

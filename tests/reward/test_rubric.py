@@ -175,3 +175,23 @@ def test_the_scale_of_the_points_does_not_matter(rows: list[tuple[float, Verdict
     if one.value is not None:
         assert other.value == pytest.approx(one.value)
         assert other.parts["unclipped"] == pytest.approx(one.parts["unclipped"], abs=1e-9)
+
+
+def test_unclipped_is_the_ratio_itself() -> None:
+    # FACTS A.5 and H: (5 + 3 - 10) / 10, which RuscaRL's clipping makes 0 and HealthBench's example score keeps.
+    verdicts = [MET, MET, UNMET, MET]
+    assert rubric_reward(rubric(5, 3, 2, -10), verdicts, "binary", clip=False).value == pytest.approx(-0.2)
+    assert rubric_reward(rubric(5, 3, 2, -10), verdicts, "binary").value == 0.0
+
+
+@given(ROWS)
+def test_clipping_changes_what_is_below_zero_alone(rows: list[tuple[float, Verdict]]) -> None:
+    criteria, verdicts = rubric(*(p for p, _ in rows)), [v for _, v in rows]
+    clipped = rubric_reward(criteria, verdicts)
+    whole = rubric_reward(criteria, verdicts, clip=False)
+    assert (clipped.status, clipped.parts, clipped.reason) == (whole.status, whole.parts, whole.reason)
+    if whole.value is not None:
+        assert clipped.value == max(0.0, whole.value)
+        # The row's own bound: all penalties, nothing earned.
+        positive = sum(p for p, v in rows if p > 0 and v.probability is not None)
+        assert sum(p for p, _ in rows if p < 0) / positive - 1e-9 <= whole.value <= 1.0
