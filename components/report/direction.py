@@ -19,14 +19,17 @@ class Direction(enum.StrEnum):
     NOT_SHOWN = "not shown"
     TOO_FEW = "too few prompts"
     TOO_MANY_UNKNOWN = "too many unknown"
+    NOT_CHECKED = "not checked"
 
 
-def direction(comparison: Comparison, unit: Unit) -> Direction:
-    """What a comparison shows.
+def direction(comparison: Comparison, unit: Unit, *, checked: bool = True) -> Direction:
+    """What a comparison shows; ``checked``: whether the measure was taken at all.
 
     A change is shown when its interval lies on one side of zero. For yes/no measures the exact sign test must agree at
     the same level, because a percentile interval of a handful of changed prompts is too short.
     """
+    if not checked:
+        return Direction.NOT_CHECKED
     prompts = comparison.n + comparison.dropped
     if comparison.n < MIN_PROMPTS:
         return Direction.TOO_FEW

@@ -54,8 +54,8 @@ def build_figures(heldout: HeldOut, training: Training) -> list[Figure]:
         levels(heldout),
         gains(heldout),
         parts(heldout),
-        proxy_and_gold(training),
-        echo_and_length(training),
+        proxy_and_gold(training, checked="gold" not in heldout.unchecked),
+        echo_and_length(training, checked="echo" not in heldout.unchecked),
         step_times(training),
     ]
     return [figure for figure in figures if figure.rows]
@@ -122,27 +122,33 @@ def parts(heldout: HeldOut) -> Figure:
     )
 
 
-def proxy_and_gold(training: Training) -> Figure:
-    """The judge's reward and gold by training step."""
+def proxy_and_gold(training: Training, *, checked: bool = True) -> Figure:
+    """The judge's reward and, where it was ``checked``, gold by training step."""
+    band = "Means over each step's rollouts; the band is one standard error, clustered by prompt."
+    if not checked:
+        title = "Judge's reward (proxy) while training"
+        return _by_step(training, ("proxy",), "proxy_gold_by_step", title, f"{band} These prompts have no gold.")
     return _by_step(
         training,
         ("proxy", "gold"),
         "proxy_gold_by_step",
         "Judge's reward (proxy) and gold while training",
-        "Means over each step's rollouts; the band is one standard error, clustered by prompt. Where the lines part, "
-        "the policy learns what the judge rewards rather than what is wanted.",
+        f"{band} Where the lines part, the policy learns what the judge rewards rather than what is wanted.",
     )
 
 
-def echo_and_length(training: Training) -> Figure:
-    """Echo and length by training step."""
+def echo_and_length(training: Training, *, checked: bool = True) -> Figure:
+    """Length and, where it was ``checked``, echo by training step."""
+    band = "The band is one standard error, clustered by prompt."
+    if not checked:
+        title = "Length while training"
+        return _by_step(training, ("words",), "echo_length_by_step", title, f"Words a rollout. {band}")
     return _by_step(
         training,
         ("echo", "words"),
         "echo_length_by_step",
         "Parroting and length while training",
-        "Above: share of rollouts that echo the criterion. Below: words a rollout. The band is one standard error, "
-        "clustered by prompt.",
+        f"Above: share of rollouts that echo the criterion. Below: words a rollout. {band}",
     )
 
 

@@ -41,6 +41,9 @@ MEASURES: tuple[Measure, ...] = (
     Measure("words", "Length", Unit.WORDS, lambda score: float(score.words)),
 )
 
+CHECKED_BY_RULE: tuple[str, ...] = ("gold", "keyword", "echo", "length_ok")
+"""Measures that exist only where the prompts have hidden checks of that kind."""
+
 KINDS: tuple[str, ...] = ("gold", "echo", "neither", "gold_unknown")
 """An answer is one of these: it echoes the criterion (whatever gold says); or else it passes gold, fails it, or gold
 could not be decided."""
@@ -104,6 +107,11 @@ class HeldOut:
     measures: Mapping[str, Comparison]
     parts: Mapping[str, Part]
     templates: Templates
+
+    @property
+    def unchecked(self) -> frozenset[str]:
+        """Measures of :data:`CHECKED_BY_RULE` that no prompt's responses were checked for."""
+        return frozenset(key for key in CHECKED_BY_RULE if self.measures[key].n == 0)
 
 
 def by_row(answers: Sequence[Answer], model: str, measure: Measure) -> dict[str, list[float | None]]:

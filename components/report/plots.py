@@ -119,7 +119,7 @@ def _series(axis: Any, figure: Figure, column: int) -> None:
 
 def _proxy_gold(figure: Figure) -> Canvas:
     canvas, axis = _canvas(3.2)
-    for column in (1, 4):
+    for column in range(1, len(figure.columns), 3):
         _series(axis, figure, column)
     axis.set_ylim(-0.04, 1.04)
     axis.set_ylabel("mean over rollouts")
@@ -129,15 +129,18 @@ def _proxy_gold(figure: Figure) -> Canvas:
 
 
 def _echo_length(figure: Figure) -> Canvas:
-    canvas, axes = _canvas(4.0, panels=2)
-    for axis, column in zip(axes, (1, 4), strict=True):
+    columns = range(1, len(figure.columns), 3)
+    canvas, found = _canvas(2.0 * len(columns) + (0.4 if len(columns) == 1 else 0.0), panels=len(columns))
+    axes = [found] if len(columns) == 1 else list(found)
+    for axis, column in zip(axes, columns, strict=True):
         _series(axis, figure, column)
-    axes[0].set_ylim(-0.04, 1.04)
-    axes[0].set_ylabel("echo, share")
+    if len(axes) > 1:
+        axes[0].set_ylim(-0.04, 1.04)
+        axes[0].set_ylabel("echo, share")
     # From zero, and with room for the topmost marker.
-    axes[1].set_ylim(0, axes[1].dataLim.y1 * 1.1 or 1)
-    axes[1].set_ylabel("words")
-    _step_axis(axes[1])
+    axes[-1].set_ylim(0, axes[-1].dataLim.y1 * 1.1 or 1)
+    axes[-1].set_ylabel("words")
+    _step_axis(axes[-1])
     return canvas
 
 

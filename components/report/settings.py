@@ -81,9 +81,13 @@ def what_was_trained(experiment: "Experiment") -> str:
     )
 
 
-def what_was_checked(experiment: "Experiment") -> str:
-    """One sentence: the gold check in words."""
+def what_was_checked(experiment: "Experiment", *, checked: bool = True) -> str:
+    """One sentence: the gold check in words; ``checked``: whether any answer had one."""
     gold = experiment.data.gold
+    if not checked:
+        return "The prompts have no hidden checks: all that is known of an answer is what judge and rules say of it."
+    if gold is None or gold.word_list is None:
+        return "An answer passes the gold check by the hidden checks of its own prompt, which the judge does not see."
     echo = " and does not parrot the criterion" if gold.echo else ""
     return (
         f"An answer passes the gold check when it holds a word of the hidden list “{gold.word_list}”, is prose of "

@@ -10,16 +10,22 @@ from components.report.heldout import Sampling
 Value = Callable[[Rollout], float | None]
 
 
-def _number(value: float | None) -> float | None:
-    return None if value is None else float(value)
+def _of_score(name: str) -> Value:
+    """The series of a score's field; None where there is no score, or where the field is unknown."""
+
+    def value(rollout: Rollout) -> float | None:
+        found = None if rollout.score is None else getattr(rollout.score, name)
+        return None if found is None else float(found)
+
+    return value
 
 
 SERIES: Mapping[str, Value] = {
     "proxy": lambda rollout: rollout.reward,
-    "gold": lambda rollout: _number(rollout.score and rollout.score.gold),
-    "keyword": lambda rollout: _number(rollout.score and rollout.score.keyword),
-    "echo": lambda rollout: _number(rollout.score and rollout.score.echo),
-    "words": lambda rollout: _number(rollout.score and rollout.score.words),
+    "gold": _of_score("gold"),
+    "keyword": _of_score("keyword"),
+    "echo": _of_score("echo"),
+    "words": _of_score("words"),
     "abstained": lambda rollout: float(rollout.status != "scored"),
 }
 """What is followed over the steps. ``proxy`` is the reward that the trainer was given by the judge."""

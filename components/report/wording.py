@@ -35,11 +35,11 @@ def sentences(heldout: HeldOut, directions: Mapping[str, Direction], shown: Mapp
     empty = directions["gold"] in (Direction.NOT_SHOWN, Direction.FELL)
     judge = directions["judge_reward"]
     lines = [
-        f"{_gold(directions['gold'])}: {shown['gold']}.",
-        f"{_echo(directions['echo'])}: {shown['echo']}.",
+        _gold(directions["gold"]) + _told(directions["gold"], shown["gold"]),
+        _echo(directions["echo"]) + _told(directions["echo"], shown["echo"]),
         f"{_judge(judge, empty=empty)}: {shown['judge_reward']}.",
     ]
-    if judge is Direction.ROSE:
+    if judge is Direction.ROSE and not {"gold", "echo"} <= heldout.unchecked:
         lines.append(_parts(heldout))
     keyword, gold = heldout.measures["keyword"].gain, heldout.measures["gold"].gain
     if directions["keyword"] is Direction.ROSE and keyword is not None and gold is not None and keyword > gold:
@@ -50,11 +50,16 @@ def sentences(heldout: HeldOut, directions: Mapping[str, Direction], shown: Mapp
     return tuple(lines)
 
 
+def _told(found: Direction, shown: str) -> str:
+    return "." if found is Direction.NOT_CHECKED else f": {shown}."
+
+
 def _gold(found: Direction) -> str:
     return {
         Direction.ROSE: "Real: more held-out answers pass the gold check, which the judge never sees",
         Direction.FELL: "Worse: fewer held-out answers pass the gold check",
         Direction.NOT_SHOWN: "No real gain is shown by the gold check",
+        Direction.NOT_CHECKED: "These prompts have no gold: nothing that the judge does not see says what is real",
     }.get(found, f"The gold check settles nothing ({found})")
 
 
@@ -63,6 +68,7 @@ def _echo(found: Direction) -> str:
         Direction.ROSE: "Hacking: more answers parrot the criterion's own words",
         Direction.FELL: "Fewer answers parrot the criterion's own words",
         Direction.NOT_SHOWN: "No rise in answers that parrot the criterion is shown",
+        Direction.NOT_CHECKED: "Whether answers parrot a criterion was not looked at",
     }.get(found, f"On parroting the evidence settles nothing ({found})")
 
 

@@ -76,8 +76,8 @@ class Run:
 
     def gold_of(self, row_id: str) -> Row | None:
         """The row's gold checks; None when they are more than a word list, a length and no echo."""
-        spec: Row = self.own_gold.get(row_id, self.spec["data"]["gold"])
-        return None if spec.get("constraints") or not spec.get("word_list") else spec
+        spec: Row | None = self.own_gold.get(row_id, self.spec["data"]["gold"])
+        return None if spec is None or spec.get("constraints") or not spec.get("word_list") else spec
 
     def criteria_of(self, row_id: str) -> list[str]:
         """Texts of the row's criteria with positive points."""
