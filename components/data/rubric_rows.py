@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from components.core.errors import ContractError
-from components.core.identity import canonical_json
 from components.data.benchmark import benchmark_of
 from components.data.faults import read_each
 from components.data.reading import Found, make_item, merge_lines, text_of
@@ -136,19 +135,3 @@ def _argument(value: object, kind: type | None) -> object:
     if kind is str and isinstance(value, int | float) and not isinstance(value, bool):
         return json.dumps(value)
     return value
-
-
-def rubric_row(prompt: list[dict[str, str]], lines: tuple[Criterion, ...], *, data_source: str) -> dict[str, Any]:
-    """A row in these columns, with the copy under extra_info; every line must be the judge's."""
-    model = {
-        "style": "rubric",
-        "ground_truth": "",
-        "rubrics": [{"criterion": line.text, "points": line.points, "tags": list(line.tags)} for line in lines],
-    }
-    return {
-        "prompt": prompt,
-        "data_source": data_source,
-        "ability": "instruction_following",
-        "reward_model": model,
-        "extra_info": {"prompt": prompt, "reward_model": json.loads(canonical_json(model))},
-    }

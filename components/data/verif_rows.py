@@ -45,7 +45,7 @@ def row_reader(constraints: Constraints, derive: bool) -> Callable[[Row], Found]
         value, where = row.value, row.where
         counts: Counter[str] = Counter()
         turns = read_turns(value.get("prompt"), where=where)
-        checkers = _checkers(value, where)
+        checkers = row_checkers(value, where)
         lines = constraint_lines(checkers, constraints, derive, counts, where=where)
         if not lines:
             raise ContractError(
@@ -102,7 +102,12 @@ def _tags(checker: Checker) -> tuple[str, ...]:
     return (kind, f"category:{checker.category}") if checker.category else (kind,)
 
 
-def _checkers(row: Mapping[str, Any], where: str) -> list[Checker]:
+def row_checkers(row: Mapping[str, Any], where: str) -> list[Checker]:
+    """The constraints of a row, at least one.
+
+    Raises:
+        ContractError: checkers or functions are no lists of texts, or not equally many, or a checker has no prefix.
+    """
     holder = (
         row if row.get("checkers") is not None else object_of(object_of(row.get("reward_model")).get("ground_truth"))
     )
