@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from components.checkpoint.adapter import META
 from components.core.errors import StepError
 
 _ADAPTER = "lora_adapter"
@@ -22,13 +23,15 @@ def merge(checkpoint: Path, target: Path, environment: Mapping[str, str], log: P
         target: a folder to make; an older one is replaced.
         environment: that verl runs in.
         log: file for the merger's output.
-        dtype: float32 keeps the trainer's weights as they are; with bfloat16 they are rounded, as verl does.
+        dtype: float32 keeps the trainer's weights as they are; with bfloat16 they are rounded, adapters after they
+            were merged.
 
     Raises:
         StepError: the merger failed.
     """
     shutil.rmtree(target, ignore_errors=True)
-    module = "components.checkpoint.verl_merge" if dtype == "float32" else "verl.model_merger"
+    exact = dtype == "float32" or (checkpoint / META).is_file()
+    module = "components.checkpoint.verl_merge" if exact else "verl.model_merger"
     command = [sys.executable, "-m", module, "merge", "--backend", "fsdp"]
     command += ["--local_dir", str(checkpoint), "--target_dir", str(target)]
     with log.open("w") as output:
@@ -37,10 +40,10 @@ def merge(checkpoint: Path, target: Path, environment: Mapping[str, str], log: P
         tail = log.read_text(errors="replace").strip().splitlines()[-3:]
         raise StepError(f"verl's merger failed: {' | '.join(tail)}", where=f"{checkpoint} (log: {log})")
     if (target / _ADAPTER).is_dir():
-        _merge_adapter(target)
+        _merge_adapter(target, dtype)
 
 
-def _merge_adapter(folder: Path) -> None:
+def _merge_adapter(folder: Path, dtype: str) -> None:
     import torch
     from peft import PeftModel
     from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -50,7 +53,7 @@ def _merge_adapter(folder: Path) -> None:
     tokenizer = AutoTokenizer.from_pretrained(folder)
     scratch = folder.with_name(f"{folder.name}.merged")
     shutil.rmtree(scratch, ignore_errors=True)
-    merged.save_pretrained(scratch)
+    merged.to(getattr(torch, dtype)).save_pretrained(scratch)
     tokenizer.save_pretrained(scratch)
     shutil.rmtree(folder)
     scratch.rename(folder)

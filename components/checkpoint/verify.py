@@ -1,32 +1,18 @@
 """Is the merged model the one that was trained?"""
 
 from pathlib import Path
-from typing import Any
 
-import torch
 from safetensors import safe_open
 
+from components.checkpoint.shards import full_state
 from components.core.errors import StepError
 
 _SMALLEST = 1e-30
 """Weights below this count as this, so that zeros can be compared."""
 
 
-def shard_tensors(checkpoint: Path) -> dict[str, torch.Tensor]:
-    """The model weights of a checkpoint of one rank, by name, as plain tensors.
-
-    Raises:
-        StepError: there is no shard, or the checkpoint was written by several ranks.
-    """
-    shards = sorted(checkpoint.glob("model_world_size_*_rank_*.pt"))
-    if len(shards) != 1:
-        raise StepError(f"expected the shard of one rank, found {len(shards)}", where=str(checkpoint))
-    state: dict[str, Any] = torch.load(shards[0], map_location="cpu", weights_only=False)
-    return {name: tensor.to_local() if hasattr(tensor, "to_local") else tensor for name, tensor in state.items()}
-
-
 def compare_weights(checkpoint: Path, model: Path) -> float:
-    """Largest difference between trained and merged weights, relative to the weight; full fine-tuning on one rank only.
+    """Largest difference between trained and merged weights, relative to the weight; for full fine-tuning.
 
     Args:
         checkpoint: the actor's folder.
@@ -38,7 +24,7 @@ def compare_weights(checkpoint: Path, model: Path) -> float:
     Raises:
         StepError: a trained weight is missing from the merged model, or has another shape.
     """
-    trained = shard_tensors(checkpoint)
+    trained = full_state(checkpoint)
     worst, seen = 0.0, set()
     for file in sorted(model.glob("*.safetensors")):
         with safe_open(file, framework="pt") as merged:

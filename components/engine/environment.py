@@ -13,6 +13,16 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def verl_environment(experiment: Experiment) -> dict[str, str]:
     """Variables that every process which imports verl needs, on top of the present environment."""
+    return environment_on(experiment.cluster.accelerator, experiment.cluster.cpu_threads)
+
+
+def environment_on(accelerator: str, cpu_threads: int) -> dict[str, str]:
+    """The same where there is no experiment.
+
+    Args:
+        accelerator: ``cpu`` or ``gpu``.
+        cpu_threads: threads that compute on the CPU.
+    """
     variables = {name: value for name, value in os.environ.items() if name != "RAY_ADDRESS"}
     path = [str(ROOT), *filter(None, [variables.get("PYTHONPATH")])]
     variables |= {
@@ -20,8 +30,8 @@ def verl_environment(experiment: Experiment) -> dict[str, str]:
         "PYTHONUNBUFFERED": "1",
         "TOKENIZERS_PARALLELISM": "false",
     }
-    if experiment.cluster.accelerator == "cpu":
-        threads = str(experiment.cluster.cpu_threads)
+    if accelerator == "cpu":
+        threads = str(cpu_threads)
         variables |= {
             "VERL_USE_EXTERNAL_MODULES": PLATFORM_MODULE,
             "VERL_PLATFORM": "cpu",
