@@ -2,6 +2,7 @@
 
 import asyncio
 import dataclasses
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ from components.reward.rubric import Reward
 from components.reward.shortfall import newest_words, over_budget
 from components.score.judging import judge_samples, known_verdicts, latest
 from components.score.responses import Response, heldout_responses, read_prompts, training_responses
+from components.score.summary import sources_of, summarise
 
 if TYPE_CHECKING:
     from components.core.spec import Experiment
@@ -32,35 +34,58 @@ def depends(experiment: "Experiment") -> object:
 
 
 def run(context: StepContext) -> Mapping[str, Scalar]:
-    """Write scores.parquet, rollout_scores.parquet, verdicts.parquet and calls.parquet."""
+    """Write scores.parquet, verdicts.parquet, calls.parquet and summary.json, and rollout_scores.parquet where there
+    is a training."""
     data = context.inputs["data"]
     heldout = heldout_responses(
         context.inputs["generations"] / "generations.parquet", read_prompts(data / "heldout.parquet")
     )
-    rollouts = training_responses(context.inputs["training"] / "rollouts.parquet", read_prompts(data / "train.parquet"))
+    rollouts = []
+    if "training" in context.inputs:
+        rollouts = training_responses(
+            context.inputs["training"] / "rollouts.parquet", read_prompts(data / "train.parquet")
+        )
+    found = score_by_judge(context, heldout, sources_of(data / "heldout.parquet"))
+    if "training" not in context.inputs:
+        return found
+    rows = [response.scored(status, reward) for response, status, reward in rollouts]
+    write_table(context.out / "rollout_scores.parquet", rows, SCORES)
+    return {**found, **_summary(rows)}
+
+
+def score_by_judge(
+    context: StepContext, responses: Sequence[Response], sources: Mapping[str, str]
+) -> Mapping[str, Scalar]:
+    """Judge responses; write scores.parquet, verdicts.parquet, calls.parquet and summary.json.
+
+    Args:
+        context: with a training among the inputs, its calls count for the judges' budgets.
+        responses: what is judged.
+        sources: by row id, the name of the data that the prompt is from.
+    """
     path = context.work / "ledger.sqlite"
     with shipped(path, context), Ledger(path) as ledger:
-        rewards = judge_heldout(context, heldout, ledger)
+        rewards = judge_responses(context, responses, ledger)
         written = ledger.rows()
         calls = ledger.export_calls(context.out / "calls.parquet")
     rows = [
         response.scored(rewards[response.sample.sample_id].status, rewards[response.sample.sample_id].value)
-        for response in heldout
+        for response in responses
     ]
-    rollout_rows = [response.scored(status, reward) for response, status, reward in rollouts]
     verdicts = []
     for name in _judges(context.experiment):
         entries = latest(entry for entry in written if entry.judge == name)
         verdicts += [
             dataclasses.asdict(entries[response.sample.sample_id][index])
-            for response in heldout
+            for response in responses
             for index in sorted(entries.get(response.sample.sample_id, {}))
         ]
     write_table(context.out / "scores.parquet", rows, SCORES)
-    write_table(context.out / "rollout_scores.parquet", rollout_rows, SCORES)
     write_table(context.out / "verdicts.parquet", verdicts, VERDICTS)
     agreement = _agreement(context.experiment, written)
-    return {"verdicts": len(verdicts), "calls": calls, **_summary(rows), **_summary(rollout_rows), **agreement}
+    summary = {**summarise(context.experiment, rows, sources), "verdicts": len(verdicts), "calls": calls, **agreement}
+    (context.out / "summary.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
+    return {"verdicts": len(verdicts), "calls": calls, **_summary(rows), **agreement}
 
 
 def _judges(experiment: "Experiment") -> list[str]:
@@ -82,7 +107,7 @@ def _agreement(experiment: "Experiment", entries: Sequence[Entry]) -> dict[str, 
     return found
 
 
-def judge_heldout(context: StepContext, responses: Sequence[Response], ledger: Ledger) -> dict[str, Reward]:
+def judge_responses(context: StepContext, responses: Sequence[Response], ledger: Ledger) -> dict[str, Reward]:
     """The reward of each response by sample id; what the ledger knows is not asked again. Responses of a control arm
     get the rubric's reward by the judge, as those of any other arm.
 
@@ -112,18 +137,18 @@ def judge_heldout(context: StepContext, responses: Sequence[Response], ledger: L
             pending.append(response.sample)
         else:
             note(response.sample, Judgement(reward_of(reward, response.sample, verdicts), verdicts))
-    context.progress.begin(len(responses), "held-out response", done=len(responses) - len(pending))
+    context.progress.begin(len(responses), "response", done=len(responses) - len(pending))
 
     def done(sample: Sample, judgement: Judgement) -> None:
         note(sample, judgement)
         context.progress.advance()
 
     if pending:
-        spent = context.inputs["training"] / "calls.parquet"
-        rewarder = build_rewarder(experiment, context.state, ledger, earlier=[spent], training=False)
+        earlier = [context.inputs["training"] / "calls.parquet"] if "training" in context.inputs else []
+        rewarder = build_rewarder(experiment, context.state, ledger, earlier=earlier, training=False)
         concurrency = max(member.max_concurrency for member in experiment.judges())
         if not asyncio.run(judge_samples(rewarder, pending, concurrency=concurrency, done=done)):
-            raise over_budget(experiment, ledger, "only samples without a verdict are judged", earlier=[spent])
+            raise over_budget(experiment, ledger, "only samples without a verdict are judged", earlier=earlier)
     return rewards
 
 
@@ -132,7 +157,7 @@ def _unusable(experiment: "Experiment", failed: Sequence[Judgement], so_far: int
     reasons = Counter(reason for each in failed for reason in set(each.reasons))
     told = newest_words(ledger)
     what = (
-        f"not usable: {len(failed)} of {so_far} held-out samples so far abstain, more than "
+        f"not usable: {len(failed)} of {so_far} samples so far abstain, more than "
         f"{experiment.reward.max_abstain_rate:.0%} of all {of}; reasons: {_listed(reasons)}"
         + (f"; the newest failure: {told}" if told else "")
     )
