@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from components.core.errors import JudgeError
 from components.judge.verdict import UnknownReason, Verdict, VerdictStatus
-from components.reward.abstain_guard import MINIMUM, PAUSED, WINDOW, AbstainGuard, Judgement
+from components.reward.abstain_guard import MINIMUM, PAUSED, SHORT_PAUSE, WINDOW, AbstainGuard
+from components.reward.judgement import Judgement
 from components.reward.rubric import Reward
 
 GOOD = Judgement(
@@ -28,7 +29,7 @@ def lost(reason: UnknownReason = UnknownReason.JUDGE_DOWN) -> Judgement:
 class World:
     """A clock that only sleeping moves, and a guard that lives by it."""
 
-    def __init__(self, folder: Path, max_rate: float = 0.2, pause: float = 600.0) -> None:
+    def __init__(self, folder: Path, max_rate: float = 0.2, pause: float = 600.0, most_empty: int = WINDOW) -> None:
         self.now = 0.0
         self.words: str | None = None
         self.said: list[str] = []
@@ -41,6 +42,7 @@ class World:
             pause_seconds=pause,
             words=lambda: self.words,
             unpaid=lambda: JudgeError("judge j has reached its budget", where="budget of judge"),
+            most_empty=most_empty,
             clock=lambda: self.now,
             sleep=self.sleep,
             say=self.said.append,
@@ -256,3 +258,174 @@ async def test_the_remedy_fits_what_most_verdicts_lack(tmp_path: Path, reason: U
     with pytest.raises(JudgeError) as caught:
         await world.note(lost(reason))
     assert change in caught.value.remedy
+
+
+async def garbage(world: World, count: int) -> None:
+    for _ in range(count):
+        await world.note(lost(UnknownReason.UNPARSEABLE))
+
+
+@pytest.mark.parametrize(("pause", "waits"), [(600.0, SHORT_PAUSE), (30.0, 30.0)])
+async def test_garbage_gets_a_short_pause_within_the_longest_and_then_ends_the_run(
+    tmp_path: Path, pause: float, waits: float
+):
+    world = World(tmp_path, pause=pause)
+    world.words = "the newest unreadable reply begins '????'"
+    await garbage(world, MINIMUM - 1)
+    with pytest.raises(JudgeError, match=r"its replies stayed unreadable in a pause of .*begins '\?\?\?\?'") as caught:
+        await world.note(lost(UnknownReason.UNPARSEABLE))
+    assert world.now == pytest.approx(waits)
+    assert "keeps to the form" in caught.value.remedy
+    assert world.fatal.exists()
+
+
+async def test_garbage_without_a_pause_ends_at_once(tmp_path: Path):
+    world = World(tmp_path, pause=0)
+    await garbage(world, MINIMUM - 1)
+    with pytest.raises(JudgeError, match="waiting does not mend this"):
+        await world.note(lost(UnknownReason.UNPARSEABLE))
+    assert world.now == 0.0
+
+
+async def test_a_judge_that_writes_garbage_for_a_while_loses_no_sample_that_waited(tmp_path: Path):
+    world = World(tmp_path)
+    await garbage(world, MINIMUM - 1)
+
+    async def attempt() -> Judgement:
+        await asyncio.sleep(0)
+        return lost(UnknownReason.UNPARSEABLE) if world.now < 40.0 else GOOD
+
+    found = await asyncio.gather(*(world.guard.judged(attempt) for _ in range(20)))
+    assert not any(judgement.abstained for judgement in found)
+    # 2 + 4 + 8 + 16 + 30 seconds.
+    assert world.now == pytest.approx(60.0)
+    assert not world.fatal.exists()
+
+
+async def test_garbage_that_comes_again_soon_is_given_no_second_pause(tmp_path: Path):
+    world = World(tmp_path)
+    answers = [lost(UnknownReason.MISSING), GOOD]
+    await garbage(world, MINIMUM - 1)
+
+    async def attempt() -> Judgement:
+        return answers.pop(0)
+
+    assert not (await world.guard.judged(attempt)).abstained
+    now = world.now
+    await garbage(world, MINIMUM - 2)
+    with pytest.raises(JudgeError, match="waiting does not mend this"):
+        await garbage(world, 1)
+    assert world.now == now
+
+
+async def test_garbage_after_a_long_while_is_given_another_pause(tmp_path: Path):
+    world = World(tmp_path)
+    for number in (1, 2):
+        answers: list[Judgement] = []
+
+        async def attempt(answers: list[Judgement] = answers) -> Judgement:
+            return answers.pop(0) if answers else lost(UnknownReason.MISSING)
+
+        while not world.guard.paused:
+            waiting = asyncio.create_task(world.guard.judged(attempt))
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+        answers.append(GOOD)
+        assert not (await waiting).abstained
+        for _ in range(4 * WINDOW):
+            await world.note(GOOD)
+        assert sum("PAUSED" in line for line in world.said) == number
+    assert not world.fatal.exists()
+
+
+async def test_a_judge_that_comes_back_writing_garbage_has_the_short_pause_for_it(tmp_path: Path):
+    world = World(tmp_path)
+    for _ in range(MINIMUM - 1):
+        await world.note(lost())
+
+    async def attempt() -> Judgement:
+        return lost() if world.now < 10 else lost(UnknownReason.UNPARSEABLE)
+
+    with pytest.raises(JudgeError, match="stayed unreadable"):
+        await asyncio.gather(*(world.guard.judged(attempt) for _ in range(MINIMUM)))
+    assert SHORT_PAUSE < world.now < 600.0
+
+
+async def test_a_wrong_key_among_garbage_still_ends_at_once(tmp_path: Path):
+    world = World(tmp_path)
+    for number in range(MINIMUM - 1):
+        await world.note(lost(UnknownReason.REJECTED if number % 2 else UnknownReason.UNPARSEABLE))
+    with pytest.raises(JudgeError, match="waiting does not mend this"):
+        await world.note(lost(UnknownReason.UNPARSEABLE))
+    assert world.now == 0.0
+
+
+async def test_empty_responses_are_no_failure_of_the_judge(tmp_path: Path):
+    world = World(tmp_path, most_empty=9)
+    empty = lost(UnknownReason.EMPTY_RESPONSE)
+    for number in range(200):
+        assert (await world.note(GOOD if number % 5 == 0 else empty)).abstained == (number % 5 != 0)
+    assert (world.said, world.fatal.exists()) == ([], False)
+
+
+async def test_a_policy_that_writes_nothing_else_ends_the_run_and_is_named(tmp_path: Path):
+    world = World(tmp_path, most_empty=40)
+    empty = lost(UnknownReason.EMPTY_RESPONSE)
+    for _ in range(39):
+        await world.note(empty)
+    with pytest.raises(JudgeError, match="the policy's newest 40 responses are all empty") as caught:
+        await world.note(empty)
+    assert "chat template" in caught.value.remedy
+    assert world.now == 0.0
+
+
+async def test_an_empty_response_ends_no_pause_and_prolongs_none(tmp_path: Path):
+    world = World(tmp_path)
+    for _ in range(MINIMUM - 1):
+        await world.note(lost())
+    answers = [lost(), lost(UnknownReason.EMPTY_RESPONSE), lost(), GOOD]
+
+    async def attempt() -> Judgement:
+        return answers.pop(0)
+
+    assert (await world.guard.judged(attempt)).empty
+    assert world.guard.paused
+    assert not (await world.guard.judged(attempt)).abstained
+    assert not world.guard.paused
+
+
+async def test_a_reward_without_a_judge_ends_no_pause(tmp_path: Path):
+    world = World(tmp_path)
+    rules = Judgement(GOOD.reward, [Verdict(VerdictStatus.MET, 1.0, None, None, "rule", "rule/p/0", 1)])
+    for _ in range(MINIMUM - 1):
+        await world.note(lost())
+    answers = [lost(), rules, GOOD]
+
+    async def attempt() -> Judgement:
+        return answers.pop(0)
+
+    assert await world.guard.judged(attempt) is rules
+    assert world.guard.paused
+    await world.guard.judged(attempt)
+    assert not world.guard.paused
+
+
+async def test_rules_that_fail_are_named_and_not_the_judge(tmp_path: Path):
+    world = World(tmp_path)
+    world.words = "rule, row 7, line 2: exception: NameError"
+    for _ in range(MINIMUM - 1):
+        await world.note(lost(UnknownReason.RULE_FAILED))
+    with pytest.raises(JudgeError, match=r"^rules could not be checked for 16 of the newest 16") as caught:
+        await world.note(lost(UnknownReason.RULE_FAILED))
+    assert "judge" not in caught.value.what.split(";")[0]
+    assert "NameError" in caught.value.what
+    assert "mend the rules" in caught.value.remedy
+    assert world.now == 0.0
+
+
+async def test_control_arms_have_nothing_to_abstain_for(tmp_path: Path):
+    world = World(tmp_path, 0.0)
+    for _ in range(3 * WINDOW):
+        await world.note(Judgement(Reward("scored", 0.0, {}, 1.0, None), []))
+    assert (world.said, world.fatal.exists()) == ([], False)

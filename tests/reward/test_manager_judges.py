@@ -39,9 +39,9 @@ def judge(name: str, url: str) -> str:
     )
 
 
-def manager(folder: Path, monkeypatch: pytest.MonkeyPatch, *overrides: str) -> GavelRewardManager:
+def manager(folder: Path, monkeypatch: pytest.MonkeyPatch, *overrides: str, attempt: int = 1) -> GavelRewardManager:
     experiment = load_experiment("tiny", ("reward=rubric", *overrides))
-    ManagerSettings(experiment.to_json(), str(folder / "state"), str(folder), 1).write(folder / "reward.json")
+    ManagerSettings(experiment.to_json(), str(folder / "state"), str(folder), attempt).write(folder / "reward.json")
     monkeypatch.setenv(SETTINGS_ENV, str(folder / "reward.json"))
     monkeypatch.setenv(verl_groups.FOLDER_ENV, str(folder))
     log = RolloutLog(folder / "rollouts.sqlite")
@@ -51,13 +51,15 @@ def manager(folder: Path, monkeypatch: pytest.MonkeyPatch, *overrides: str) -> G
     return GavelRewardManager(None, SimpleNamespace(decode=decode, eos_token_id=END), None)
 
 
-def row(words: list[int], *, group: str = "g", index: int = 0) -> DataProto:
+def row(
+    words: list[int], *, group: str = "g", index: int = 0, step: int = 1, rubric: list[dict[str, object]] = RUBRIC
+) -> DataProto:
     ids = torch.tensor([[*words, END]])
     batch = TensorDict(
         {"responses": ids, "attention_mask": torch.ones(1, 2 + ids.shape[1], dtype=torch.long)}, batch_size=1
     )
-    info = {"id": group, "question": "Write a word.", "rubric": json.dumps(RUBRIC)}
-    values = {"extra_info": info, "global_steps": 1, "session_id": index}
+    info = {"id": group, "question": "Write a word.", "rubric": json.dumps(rubric)}
+    values = {"extra_info": info, "global_steps": step, "session_id": index}
     return DataProto(
         batch=batch, non_tensor_batch={name: np.array([value], dtype=object) for name, value in values.items()}
     )
