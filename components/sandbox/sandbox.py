@@ -28,6 +28,9 @@ class Sandbox:
         concurrency: calls at once; None for as many as this process has cores.
         prelude: trusted source that calls find already run.
         level: kind of isolation; None for the strongest that this machine permits.
+
+    Raises:
+        ValueError: there is no such level.
     """
 
     def __init__(
@@ -38,6 +41,8 @@ class Sandbox:
         prelude: Prelude | None = None,
         level: str | None = None,
     ) -> None:
+        if level is not None and level not in LEVELS:
+            raise ValueError(f"no such level: {level}; there are {', '.join(LEVELS)}")
         self.limits = limits or Limits()
         self.concurrency = concurrency or len(os.sched_getaffinity(0))
         self._prelude = prelude or Prelude()

@@ -111,8 +111,11 @@ class Warden:
     def end(self) -> None:
         """Kill it, and with it all that it runs."""
         self._channel.close()
-        with contextlib.suppress(ProcessLookupError):
-            self._process.kill()
+        if self.level == "filter":
+            # Without a namespace it has to kill its call's processes itself, and does when the channel hangs up.
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(_GRACE_SECONDS)
+        self._process.kill()
         self._process.wait()
 
     def _receive(self, seconds: float) -> dict[str, Any]:

@@ -54,6 +54,8 @@ def confine(limits: Mapping[str, Any], *, namespaces: bool, user: int | None, fo
     if user is not None:
         _become(user)
     kernel.drop_capabilities()
+    # Here, since a change of user takes it back; the filter keeps the code from doing so.
+    kernel.die_with_parent()
     if not namespaces:
         try:
             kernel.restrict_paths(readable, [folder, "/dev/null"])

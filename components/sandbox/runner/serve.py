@@ -33,6 +33,20 @@ _COMMON: Final = (
     ),
     *("heapq", "html", "itertools", "math", "operator", "random", "re", "statistics", "string", "textwrap", "time"),
     *("typing", "unicodedata", "urllib.parse", "collections.abc", "dataclasses", "enum", "traceback"),
+    *(
+        "threading",
+        "struct",
+        "csv",
+        "base64",
+        "zlib",
+        "cmath",
+        "numbers",
+        "array",
+        "ast",
+        "inspect",
+        "pprint",
+        "locale",
+    ),
 )
 """What untrusted code is likely to import: once here is sooner than in every call, and an unprivileged user that calls
 run as may not be able to read the interpreter's folder."""
@@ -43,7 +57,9 @@ _FIRST_ID: Final = 0x70000000
 def main() -> None:
     """Serve on the socket whose descriptor, with the rest of the options, is the argument as JSON."""
     options = json.loads(sys.argv[1])
-    kernel.die_with_parent()
+    if options["level"] == "namespaces":
+        # The kernel then ends the namespace's processes. Without one this process has to, when its channel hangs up.
+        kernel.die_with_parent()
     channel = socket.socket(fileno=options["descriptor"])
     try:
         server = Server(options, channel)

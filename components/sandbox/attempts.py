@@ -1,0 +1,87 @@
+"""What untrusted code must not be able to do; each function tries one thing, and returns True or raises.
+
+Runs in the sandbox as untrusted code, from :mod:`components.sandbox.isolation`. ``about`` has the ``pid`` of the
+process outside, a ``port`` that it listens on, a ``secret`` file of its own, a ``target`` file that all may write, and
+whether it is ``root``.
+"""
+
+import ctypes
+import os
+import socket
+import stat
+from typing import Any
+
+About = dict[str, Any]
+
+
+def network(about: About) -> bool:
+    socket.create_connection(("127.0.0.1", about["port"]), timeout=5).close()
+    return True
+
+
+def signals(about: About) -> bool:
+    os.kill(about["pid"], 0)
+    return True
+
+
+def environment(about: About) -> bool:
+    with open(f"/proc/{about['pid']}/environ", "rb") as file:
+        return bool(file.read(1))
+
+
+def memory(about: About) -> bool:
+    os.close(os.open(f"/proc/{about['pid']}/mem", os.O_RDONLY))
+    return True
+
+
+def listing(about: About) -> bool:
+    return str(about["pid"]) in os.listdir("/proc")
+
+
+def read(about: About) -> bool:
+    with open(about["secret"]) as file:
+        return bool(file.read())
+
+
+def write(about: About) -> bool:
+    with open(about["target"], "a") as file:
+        file.write("x")
+    return True
+
+
+def links(about: About) -> bool:
+    os.symlink(about["target"], "link")
+    with open("link", "a") as file:
+        file.write("x")
+    return True
+
+
+def devices(about: About) -> bool:
+    os.mknod("device", stat.S_IFBLK | 0o666, os.makedev(8, 0))
+    return True
+
+
+def fork(about: About) -> bool:
+    if (pid := os.fork()) == 0:
+        os._exit(0)
+    os.waitpid(pid, 0)
+    return True
+
+
+def privileges(about: About) -> bool:
+    taken = (ctypes.c_uint32 * 6)()
+    header = (ctypes.c_uint32 * 2)(0x20080522, 0)
+    ctypes.CDLL(None).capget(header, taken)
+    return any(taken) or (about["root"] and os.getuid() == 0)
+
+
+def namespaces(about: About) -> bool:
+    return any(ctypes.CDLL(None).unshare(flag) == 0 for flag in (0x10000000, 0x00020000, 0x40000000))
+
+
+def leftovers(about: About) -> bool:
+    if os.listdir("."):
+        return True
+    with open("left", "w") as file:
+        file.write("x")
+    return False

@@ -1,0 +1,114 @@
+"""Which isolation this machine gives, found out by trying to break it."""
+
+import asyncio
+import dataclasses
+import os
+import socket
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from components.sandbox.limits import Limits
+from components.sandbox.outcome import JSON, Value
+from components.sandbox.sandbox import Sandbox
+
+_ATTEMPTS: Final = (Path(__file__).parent / "attempts.py").read_text(encoding="utf-8")
+_SAID: Final = {
+    "network": "connects to a server on this machine",
+    "signals": "signals the process that runs it",
+    "environment": "reads that process's environment in /proc",
+    "memory": "opens that process's memory in /proc",
+    "listing": "lists processes outside",
+    "read": "reads a file outside that is readable by its owner alone",
+    "write": "writes a file outside that anybody may write",
+    "links": "writes it through a symbolic link",
+    "devices": "makes a device file",
+    "fork": "starts processes when it may have none",
+    "privileges": "has capabilities, or user id 0 on the host",
+    "namespaces": "enters new namespaces",
+    "leftovers": "finds what an earlier call wrote",
+}
+"""What the attempts in ``attempts.py`` try, as a reader is told."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Isolation:
+    """What untrusted code cannot do on this machine, and what it can.
+
+    Attributes:
+        level: ``namespaces`` or ``filter``.
+        prevented: names of the attempts that failed.
+        possible: names of those that succeeded.
+    """
+
+    level: str
+    prevented: tuple[str, ...]
+    possible: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """A few lines for reports."""
+        means = {
+            "namespaces": "own network, process, mount and IPC namespaces, a root of the interpreter's files alone, no "
+            "capabilities, a filter over system calls, resource limits",
+            "filter": "a filter over system calls, Landlock where the kernel has it, resource limits; no namespaces",
+        }
+        lines = [f"Untrusted functions ran at level {self.level}: {means[self.level]}."]
+        if self.prevented:
+            lines.append(f"Tried here and prevented: code {'; '.join(_SAID[name] for name in self.prevented)}.")
+        lines.append(
+            f"Tried here and possible: code {'; '.join(_SAID[name] for name in self.possible)}."
+            if self.possible
+            else "Nothing that was tried was possible."
+        )
+        return "\n".join(lines)
+
+
+async def isolation(level: str | None = None) -> Isolation:
+    """Try what untrusted code must not do.
+
+    Args:
+        level: kind of isolation to try; None for the strongest that this machine permits.
+
+    Raises:
+        ServiceError: this machine gives no isolation; untrusted code is not run at all.
+    """
+    sandbox = Sandbox(Limits(wall_seconds=20.0), concurrency=1, level=level)
+    try:
+        reached = await asyncio.to_thread(sandbox.start)
+        found = await _try_all(sandbox)
+    finally:
+        await sandbox.close()
+    return Isolation(
+        reached,
+        tuple(name for name in _SAID if not found[name]),
+        tuple(name for name in _SAID if found[name]),
+    )
+
+
+async def _try_all(sandbox: Sandbox) -> dict[str, bool]:
+    """Whether each attempt succeeded; one that ended its process did not."""
+    with tempfile.TemporaryDirectory() as folder, socket.socket() as server:
+        os.chmod(folder, 0o755)
+        secret, target = (_file(folder, name, mode) for name, mode in (("secret", 0o600), ("target", 0o666)))
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        about: dict[str, JSON] = {
+            "pid": os.getpid(),
+            "port": server.getsockname()[1],
+            "secret": secret,
+            "target": target,
+            "root": os.geteuid() == 0,
+        }
+        found = {}
+        # The first call leaves something behind for the last one to find.
+        for name in ("leftovers", *_SAID):
+            outcome = await sandbox.run(_ATTEMPTS, name, [about])
+            found[name] = isinstance(outcome, Value) and outcome.value is True
+        return found
+
+
+def _file(folder: str, name: str, mode: int) -> str:
+    path = Path(folder, name)
+    path.write_text("of the process outside")
+    path.chmod(mode)
+    return str(path)
