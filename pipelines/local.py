@@ -13,9 +13,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from components.core.errors import ConfigError, StepError
-from components.core.services import seaweedfs
-from components.core.services.manager import ServiceManager
 from components.core.services.state import source_root, state_folder
+from components.core.services.stores import start_store
 from components.core.services.supervisor import supervise
 from components.core.spec import Experiment
 from components.core.step import runlog
@@ -117,7 +116,7 @@ def run_graph(experiment: Experiment, steps: Sequence[str], launch: Callable[[st
         run_id = datetime.now(UTC).strftime(f"{experiment.name}-%Y%m%d-%H%M%S")
         os.environ[runlog.RUN_VARIABLE] = run_id
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(source_root()), os.environ.get("PYTHONPATH")]))
-        store = start_store(experiment, state, manager)
+        store = start_store(experiment.cluster.store, state, manager)
         _check_store(store)
         print(f"run {run_id}: experiment {experiment.name}, results in {store}, state in {state}", flush=True)
         try:
@@ -130,23 +129,6 @@ def run_graph(experiment: Experiment, steps: Sequence[str], launch: Callable[[st
             lines = runlog.read(runlog.log_path(state))
             print(summary_table(lines, steps, seconds=time.time() - started, peak_bytes=memory.peak), flush=True)
         return Ran(store, state, lines)
-
-
-def start_store(experiment: Experiment, state: Path, manager: ServiceManager | None = None) -> str:
-    """The URL of the store's root; for S3 the client's settings are put into the environment.
-
-    Raises:
-        ServiceError: the embedded server does not start.
-    """
-    store = experiment.cluster.store
-    if store.kind == "folder":
-        return store.url or (state / "store").as_uri()
-    if store.kind == "s3":
-        os.environ["GAVEL_S3_ENDPOINT"] = str(store.endpoint)
-        return store.url or f"s3://{store.bucket}"
-    bucket = store.bucket or seaweedfs.BUCKET
-    os.environ.update(seaweedfs.start(state, bucket=bucket, manager=manager))
-    return f"s3://{bucket}"
 
 
 def _check_store(url: str) -> None:
