@@ -356,3 +356,92 @@ def test_what_training_spent_counts_for_the_budget(case):
         with pytest.raises((StepError, JudgeError), match="budget"):
             case.run(url, "judge.budget.calls=119", name="short")
         assert case.run(url, "judge.budget.calls=121", name="enough")["calls"] >= 20
+
+
+RULES = (
+    "data.criteria=[{text: mentions an animal}, {text: at most 8 words, verifier: rule, "
+    "rule: {name: word_count_range, min_count: 0, max_count: 8}}]"
+)
+
+
+def with_rules(folder):
+    """A case whose rows have a line for the judge and one for a rule; all answers but the parrot's have eight words."""
+
+    class Ruled(Case):
+        def _context(self, spec, name, **inputs):
+            if name == "data":
+                spec = experiment("http://127.0.0.1:9", RULES)
+            return super()._context(spec, name, **inputs)
+
+    return Ruled(folder)
+
+
+def test_rules_and_judge_score_together_and_both_are_published(tmp_path):
+    case = with_rules(tmp_path)
+    with ScriptedJudge().serve() as url:
+        returned = case.run(url, RULES)
+        verdicts = case.table("verdicts.parquet", VERDICTS)
+        scores = {row["sample_id"]: row["judge_reward"] for row in case.table("scores.parquet")}
+        multiplied = case.run(url, RULES, "reward.combine=verif", name="verif")
+    assert returned["verdicts"] == multiplied["verdicts"] == 40
+    assert Counter((row["judge"], row["criterion_index"]) for row in verdicts) == {("scripted", 0): 20, ("rule", 1): 20}
+    judged = {row["sample_id"]: row["probability"] for row in verdicts if row["judge"] == "scripted"}
+    held = {row["sample_id"]: row["probability"] for row in verdicts if row["judge"] == "rule"}
+    assert set(held.values()) == {1.0} or set(held.values()) == {0.0, 1.0}
+    for sample_id, reward in scores.items():
+        assert reward == pytest.approx((judged[sample_id] + held[sample_id]) / 2)
+    for row in case.table("scores.parquet"):
+        assert row["judge_reward"] == pytest.approx(judged[row["sample_id"]] * held[row["sample_id"]])
+
+
+def test_what_rules_and_judge_said_is_asked_of_neither_again(tmp_path):
+    case = with_rules(tmp_path)
+    judge = ScriptedJudge()
+    with judge.serve() as url:
+        case.run(url, RULES)
+    first = case.table("scores.parquet")
+    calls = judge.calls
+    # Nobody listens there any more.
+    case.run("http://127.0.0.1:9", RULES, name="again")
+    assert case.table("scores.parquet") == first
+    assert calls == judge.calls == 20
+
+
+@pytest.mark.parametrize("combine", ["length", "random", "format"])
+def test_a_control_arms_heldout_responses_are_judged_as_those_of_any_other_arm(case, combine):
+    judge = ScriptedJudge()
+    with judge.serve() as url:
+        case.run(url)
+        plain = case.table("scores.parquet")
+        for path in (case.folder / "work").iterdir():
+            path.unlink()
+        case.run(url, f"reward.combine={combine}", name=combine)
+    assert judge.calls == 40
+    assert case.table("scores.parquet") == plain
+
+
+def test_empty_responses_are_not_held_against_the_judge(case):
+    case.write_generations([""] * HELDOUT, [CAT] * HELDOUT)
+    with ScriptedJudge().serve() as url:
+        returned = case.run(url, "reward.max_abstain_rate=0.1")
+    assert (returned["base_abstained"], returned["base_judge"]) == (HELDOUT, None)
+    assert returned["trained_abstained"] == 0
+
+
+def test_rules_that_do_not_run_are_named(tmp_path):
+    broken = (
+        "data.criteria=[{text: mentions an animal}, {text: a rule, verifier: rule, "
+        "rule: {name: python, function: 'def check_following(instruction, response): return response.x'}}]"
+    )
+
+    class Broken(Case):
+        def _context(self, spec, name, **inputs):
+            return super()._context(
+                experiment("http://127.0.0.1:9", broken) if name == "data" else spec, name, **inputs
+            )
+
+    case = Broken(tmp_path)
+    with ScriptedJudge().serve() as url, pytest.raises(StepError, match="the rules are not usable") as caught:
+        case.run(url, broken)
+    assert "rule_failed" in caught.value.what
+    assert "mend the rules" in caught.value.remedy
