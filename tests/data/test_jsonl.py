@@ -1,3 +1,4 @@
+import hashlib
 import json
 
 import pytest
@@ -10,6 +11,7 @@ from components.gold.checks import GoldChecks
 from components.judge.rule import Rule
 from components.judge.verdict import Criterion
 
+CRITERIA = {"criteria": [{"text": "is polite", "points": 2}]}
 GOOD = {"prompt": "Write about rain.", "criteria": [{"text": "is polite", "points": 2}]}
 
 
@@ -136,3 +138,66 @@ def test_whatever_comes_is_read_or_refused_with_the_place(content):
     except ContractError as error:
         refused = error
     assert refused.where.startswith("mine.jsonl") if refused else all(item.question and item.criteria for item in items)
+
+
+def test_messages_are_a_conversation():
+    turns = [
+        {"role": "user", "content": "Hello."},
+        {"role": "assistant", "content": "Yes?"},
+        {"role": "user", "content": " Write about rain. "},
+    ]
+    (item,) = read({"messages": turns, "criteria": GOOD["criteria"]})
+    assert [turn.content for turn in item.turns] == ["Hello.", "Yes?", "Write about rain."]
+    assert item.question.endswith("Turn 3, user:\n    Write about rain.")
+    (alone,) = read({"messages": turns[2:], "criteria": GOOD["criteria"]})
+    assert (alone, alone.turns) == (read(GOOD)[0], ())
+    assert alone.id(None) == read(GOOD)[0].id(None)
+
+
+@pytest.mark.parametrize(
+    ("messages", "message"),
+    [
+        ("Hello.", "must be a text or a list of turns"),
+        ([], "must be a text or a list of turns"),
+        ([{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}], "the assistant's"),
+        ([{"role": "user"}], "turn 1 is empty"),
+    ],
+)
+def test_bad_messages_are_refused(messages, message):
+    with pytest.raises(ContractError, match=message) as caught:
+        read({"messages": messages, "criteria": GOOD["criteria"]})
+    assert "'messages'" in caught.value.what
+
+
+def test_one_question_under_two_system_turns_is_two_prompts():
+    rows = [
+        {"messages": [{"role": "system", "content": text}, {"role": "user", "content": "Go."}], **CRITERIA}
+        for text in ("Rhyme.", "Be brief.")
+    ]
+    one, other = read(*rows)
+    assert one.question == other.question == "Go."
+    assert one.id(None) != other.id(None)
+    # A row's own system turn counts as the policy's would.
+    (bare,) = read({"prompt": "Go.", **CRITERIA})
+    assert bare.id("Rhyme.") == one.id(None)
+    with pytest.raises(ContractError, match="the same as in line 1"):
+        read(rows[0], rows[0])
+
+
+def test_a_row_may_refuse_the_experiments_gold():
+    kept, refused = read(GOOD, {**GOOD, "prompt": "two", "gold": None}, gold=GoldChecks("foods"))
+    assert (kept.gold, refused.gold) == (GoldChecks("foods"), None)
+    assert refused.gold_json() == "null"
+
+
+def test_ids_of_single_prompts_do_not_move():
+    # Written down before prompts could have several turns.
+    item = read({**GOOD, "gold": {"word_list": "animals"}})[0]
+    content = [
+        "Be brief.",
+        "Write about rain.",
+        '[{"points":2.0,"tags":[],"text":"is polite","verifier":"llm"}]',
+        '{"constraints":[],"echo":true,"max_words":10000,"min_words":1,"word_list":"animals"}',
+    ]
+    expected = hashlib.sha256(json.dumps(content, separators=(",", ":")).encode()).hexdigest()
+    assert item.id("Be brief.") == expected

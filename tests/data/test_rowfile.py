@@ -1,0 +1,36 @@
+import json
+
+import pytest
+
+from components.core.errors import ContractError
+from components.data.rowfile import read_rows
+
+
+def test_lines_a_list_and_blank_lines_are_taken():
+    lines = read_rows(b'\xef\xbb\xbf{"a": 1}\r\n\n{"a": 2}\n', source="x.jsonl")
+    assert [(row.where, row.value) for row in lines] == [("x.jsonl, line 1", {"a": 1}), ("x.jsonl, line 3", {"a": 2})]
+    listed = read_rows(json.dumps([{"a": 1}, {"a": 2}]).encode(), source="x.json")
+    assert [row.value for row in listed] == [{"a": 1}, {"a": 2}]
+    assert listed[1].where == "x.json, row 1 (from 0)"
+
+
+@pytest.mark.parametrize(
+    ("content", "source", "what"),
+    [
+        (b"{}", "x.csv", "not '.csv'"),
+        (b"{}", "x", "not 'nothing'"),
+        (b"", "x.jsonl", "holds no rows"),
+        (b"[]", "x.json", "holds no rows"),
+        (b"\xff", "x.jsonl", "not UTF-8"),
+        (b"{", "x.jsonl", "not JSON"),
+        (b"[1]", "x.json", "expected a JSON object, got int"),
+        (b"3", "x.jsonl", "expected a JSON object, got int"),
+        (b"[" * 100_000, "x.json", "nested too deep"),
+        (b"PAR1 no", "x.parquet", "not a readable parquet file"),
+    ],
+)
+def test_what_is_no_file_of_rows_is_refused(content, source, what):
+    with pytest.raises(ContractError, match=what) as caught:
+        read_rows(content, source=source)
+    assert source in caught.value.where
+    assert caught.value.remedy
