@@ -7,9 +7,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from components.core.errors import GavelError
+from components.core.errors import ConfigError, GavelError
 
 _EXPERIMENT = "a name in configs/experiments, or the path of a YAML file"
+_CHECKPOINT = "CHECKPOINT="
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -39,6 +40,23 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument(
             "overrides", nargs="*", default=[], metavar="key=value", help="dotted, as in training.steps=5"
         )
+    evaluate = commands.add_parser(
+        "eval",
+        help="merge a checkpoint, generate on the held-out prompts, score by the judge",
+        description="Evaluate one checkpoint: merge it (adapters included), answer the experiment's held-out prompts, "
+        "score the answers by its judge, and by IFEval where evaluation.ifeval is given. Prints a table and writes the "
+        "figures as JSON.",
+    )
+    evaluate.add_argument(
+        "arguments",
+        nargs="+",
+        metavar="CHECKPOINT=FOLDER [key=value]",
+        help="CHECKPOINT=... names .../global_step_N, .../actor, a published training or model, or a Hugging Face "
+        "folder, as a path or a file:// or s3:// URL; other pairs change the experiment",
+    )
+    evaluate.add_argument("--experiment", default="quickstart", help=_EXPERIMENT + " (default: quickstart)")
+    evaluate.add_argument("--judge", help="in place of the experiment's: a name in configs/judges, or a .yaml path")
+    evaluate.add_argument("--base", action="store_true", help="have the policy before training answer as well")
     show.add_argument("--json", action="store_true", help="as one line of JSON, the form that the pipeline takes")
     compiled = commands.add_parser("compile", help="compile the pipelines to YAML")
     compiled.add_argument("folder", type=Path, help="where to write them")
@@ -58,6 +76,24 @@ def _run(options: argparse.Namespace) -> None:
         die_with_parent(signal.SIGTERM)
     report = run_locally(load_experiment(options.experiment, options.overrides))
     print(f"report: {report}")
+
+
+def _eval(options: argparse.Namespace) -> None:
+    from components.core.services.process import die_with_parent
+    from components.core.spec import load_experiment
+    from pipelines.evaluation import evaluate_locally
+
+    if "MAKELEVEL" in os.environ:
+        die_with_parent(signal.SIGTERM)
+    named = [each.removeprefix(_CHECKPOINT) for each in options.arguments if each.startswith(_CHECKPOINT)]
+    if len(named) > 1:
+        raise ConfigError(f"{len(named)} checkpoints are named", remedy="evaluate one after the other")
+    overrides = [each for each in options.arguments if not each.startswith(_CHECKPOINT)]
+    if options.judge:
+        overrides.insert(0, f"judge={options.judge}")
+    experiment = load_experiment(options.experiment, overrides)
+    text, path = evaluate_locally(experiment, "".join(named), base=options.base)
+    print(f"\n{text}\n\nfigures: {path}")
 
 
 def _show(options: argparse.Namespace) -> None:
@@ -92,7 +128,7 @@ def _stop(options: argparse.Namespace) -> None:
         pass
 
 
-_COMMANDS = {"run": _run, "show": _show, "compile": _compile, "schema": _schema, "stop": _stop}
+_COMMANDS = {"run": _run, "eval": _eval, "show": _show, "compile": _compile, "schema": _schema, "stop": _stop}
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -7,9 +7,11 @@ def compile_pipelines(folder: Path) -> list[Path]:
     """Write one YAML file a pipeline into ``folder``, and return the paths."""
     from kfp import compiler
 
-    from pipelines.judged_grpo import NAME, judged_grpo
+    from pipelines import evaluate, judged_grpo
 
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{NAME}.yaml"
-    compiler.Compiler().compile(judged_grpo, str(path))
-    return [path]
+    paths = []
+    for name, graph in ((judged_grpo.NAME, judged_grpo.judged_grpo), (evaluate.NAME, evaluate.evaluate)):
+        paths.append(folder / f"{name}.yaml")
+        compiler.Compiler().compile(graph, str(paths[-1]))
+    return paths

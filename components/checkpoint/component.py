@@ -14,3 +14,12 @@ def merge_checkpoint(
     from components.core.step import kfp_step
 
     kfp_step(STEP, experiment, store, inputs={"training": training}, output=model)
+
+
+@dsl.component(base_image=image("trainer"), install_kfp_package=False)
+def import_model(experiment: str, store: str, code_version: str, checkpoint: str, model: dsl.Output[dsl.Model]) -> None:
+    """Merge a checkpoint that lies anywhere; a model that is merged already is taken as it is."""
+    from components.checkpoint.given import import_step
+    from components.core.step import kfp_step
+
+    kfp_step(import_step(checkpoint), experiment, store, output=model)

@@ -22,3 +22,19 @@ def score(
     kfp_step(
         STEP, experiment, store, inputs={"data": data, "training": training, "generations": generations}, output=scores
     )
+
+
+@dsl.component(base_image=image("evaluation"), install_kfp_package=False)
+def score_generations(
+    experiment: str,
+    store: str,
+    code_version: str,
+    data: dsl.Input[dsl.Dataset],
+    generations: dsl.Input[dsl.Dataset],
+    scores: dsl.Output[dsl.Metrics],
+) -> None:
+    """Score answers where there is no training."""
+    from components.core.step import kfp_step
+    from components.score.step import STEP
+
+    kfp_step(STEP, experiment, store, inputs={"data": data, "generations": generations}, output=scores)

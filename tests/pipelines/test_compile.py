@@ -16,8 +16,15 @@ ALWAYS = {"deploy-judge", "probe-judge", "teardown-judge"}
 
 @pytest.fixture(scope="module")
 def text(tmp_path_factory: pytest.TempPathFactory) -> str:
-    (path,) = compile_pipelines(tmp_path_factory.mktemp("build"))
-    return path.read_text()
+    paths = compile_pipelines(tmp_path_factory.mktemp("build"))
+    assert [path.name for path in paths] == ["judged-grpo.yaml", "evaluate.yaml"]
+    return paths[0].read_text()
+
+
+@pytest.fixture(scope="module")
+def evaluation(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    text = compile_pipelines(tmp_path_factory.mktemp("build"))[1].read_text()
+    return next(document for document in yaml.safe_load_all(text) if "pipelineInfo" in document)
 
 
 @pytest.fixture(scope="module")
@@ -82,3 +89,21 @@ def test_images_come_from_the_environment_when_given(tmp_path: Path):
     command = [sys.executable, "-m", "pipelines", "compile", str(tmp_path)]
     subprocess.run(command, env=environment, check=True, capture_output=True)
     assert digest in (tmp_path / "judged-grpo.yaml").read_text()
+
+
+def test_ifeval_is_started_only_where_it_is_asked_for(spec):
+    asked = {name: task for name, task in all_tasks(spec).items() if "condition" in task.get("triggerPolicy", {})}
+    assert len(asked) == 2
+    reached = {name for component in spec["components"].values() for name in component.get("dag", {}).get("tasks", {})}
+    assert {"generate-ifeval", "ifeval", "report"} <= reached
+    assert spec["root"]["inputDefinitions"]["parameters"]["ifeval"]["defaultValue"] is False
+
+
+def test_an_evaluation_takes_the_checkpoint_and_trains_nothing(evaluation):
+    tasks = all_tasks(evaluation)
+    assert "train-grpo" not in tasks
+    assert set(tasks["import-model"]["inputs"]["parameters"]) >= {"checkpoint", "experiment"}
+    assert "checkpoint" in evaluation["root"]["inputDefinitions"]["parameters"]
+    assert tasks["teardown-judge"]["triggerPolicy"]["strategy"] == "ALL_UPSTREAM_TASKS_COMPLETED"
+    assert not tasks["import-model"].get("cachingOptions", {}).get("enableCache", False)
+    assert "probe-judge" in tasks["score-generations"]["dependentTasks"]
