@@ -7,10 +7,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from components.core.errors import ConfigError, GavelError
+from components.core.errors import GavelError
 
 _EXPERIMENT = "a name in configs/experiments, or the path of a YAML file"
-_CHECKPOINT = "CHECKPOINT="
+_VARIABLES = ("CHECKPOINT", "EXPERIMENT", "JUDGE", "BASE")
+"""Arguments of eval that are no keys of the experiment; the same names as with make."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -50,13 +51,12 @@ def _parser() -> argparse.ArgumentParser:
     evaluate.add_argument(
         "arguments",
         nargs="+",
-        metavar="CHECKPOINT=FOLDER [key=value]",
-        help="CHECKPOINT=... names .../global_step_N, .../actor, a published training or model, or a Hugging Face "
-        "folder, as a path or a file:// or s3:// URL; other pairs change the experiment",
+        metavar="KEY=VALUE",
+        help="CHECKPOINT= names .../global_step_N, .../actor, a published training or model, or a Hugging Face folder, "
+        "as a path or a file:// or s3:// URL (required); EXPERIMENT= is " + _EXPERIMENT + " (quickstart); JUDGE= "
+        "replaces its judge; BASE=1 has the policy before training answer as well; dotted keys in lower case change the "
+        "experiment",
     )
-    evaluate.add_argument("--experiment", default="quickstart", help=_EXPERIMENT + " (default: quickstart)")
-    evaluate.add_argument("--judge", help="in place of the experiment's: a name in configs/judges, or a .yaml path")
-    evaluate.add_argument("--base", action="store_true", help="have the policy before training answer as well")
     show.add_argument("--json", action="store_true", help="as one line of JSON, the form that the pipeline takes")
     compiled = commands.add_parser("compile", help="compile the pipelines to YAML")
     compiled.add_argument("folder", type=Path, help="where to write them")
@@ -85,14 +85,19 @@ def _eval(options: argparse.Namespace) -> None:
 
     if "MAKELEVEL" in os.environ:
         die_with_parent(signal.SIGTERM)
-    named = [each.removeprefix(_CHECKPOINT) for each in options.arguments if each.startswith(_CHECKPOINT)]
-    if len(named) > 1:
-        raise ConfigError(f"{len(named)} checkpoints are named", remedy="evaluate one after the other")
-    overrides = [each for each in options.arguments if not each.startswith(_CHECKPOINT)]
-    if options.judge:
-        overrides.insert(0, f"judge={options.judge}")
-    experiment = load_experiment(options.experiment, overrides)
-    text, path = evaluate_locally(experiment, "".join(named), base=options.base)
+    given: dict[str, str] = {}
+    overrides = []
+    for argument in options.arguments:
+        key, _, value = argument.partition("=")
+        if key in _VARIABLES:
+            given[key] = value
+        else:
+            overrides.append(argument)
+    if given.get("JUDGE"):
+        overrides.insert(0, f"judge={given['JUDGE']}")
+    experiment = load_experiment(given.get("EXPERIMENT") or "quickstart", overrides)
+    base = given.get("BASE", "") not in ("", "0")
+    text, path = evaluate_locally(experiment, given.get("CHECKPOINT", ""), base=base)
     print(f"\n{text}\n\nfigures: {path}")
 
 
