@@ -51,6 +51,7 @@ def build_page(experiment: "Experiment", findings: Findings, figures: Sequence[F
         findings=findings,
         headline=HEADLINES[findings.reading.label],
         trained=settings.what_was_trained(experiment),
+        rewarded=settings.what_was_rewarded(experiment),
         checked=settings.what_was_checked(experiment, checked="gold" not in findings.heldout.unchecked),
         unchecked=findings.heldout.unchecked,
         criteria=settings.criteria(experiment),

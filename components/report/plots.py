@@ -61,7 +61,8 @@ def _levels(figure: Figure) -> Canvas:
                 label=label if index == 0 else None,
             )
     _name_rows(axis, figure)
-    axis.set_xlim(-0.03, 1.03)
+    # Unclipped rewards go below 0.
+    axis.set_xlim(min(-0.03, axis.dataLim.x0 - 0.03), 1.03)
     axis.set_xlabel("share, or reward")
     canvas.legend(loc="outside upper center", ncols=2)
     return canvas
@@ -121,7 +122,7 @@ def _proxy_gold(figure: Figure) -> Canvas:
     canvas, axis = _canvas(3.2)
     for column in range(1, len(figure.columns), 3):
         _series(axis, figure, column)
-    axis.set_ylim(-0.04, 1.04)
+    axis.set_ylim(min(-0.04, axis.dataLim.y0 - 0.04), 1.04)
     axis.set_ylabel("mean over rollouts")
     _step_axis(axis)
     canvas.legend(loc="outside upper center", ncols=2)

@@ -81,6 +81,31 @@ def what_was_trained(experiment: "Experiment") -> str:
     )
 
 
+CONTROLS = {
+    "rule_only": "the share of the rows' rule lines that hold",
+    "length": "the words of the response over {reward.length_target}, at most 1",
+    "random": "a number drawn evenly from 0 to 1, whatever the response",
+    "format": "the share of marks of a well-formed text, whatever it says",
+}
+"""The rewards of control arms in words."""
+
+
+def what_was_rewarded(experiment: "Experiment") -> str:
+    """The beginning of a sentence that the criteria end: how the reward was made, and by whom."""
+    reward = experiment.reward
+    judge = f"the judge {judged(experiment).text}, asked by the protocol {reward.protocol}"
+    if reward.combine in CONTROLS:
+        what = CONTROLS[reward.combine].format(reward=reward)
+        return (
+            f"This is a control arm (combine {reward.combine}): the reward was {what}, and no judge was asked in "
+            f"training. The held-out answers were scored by {judge}"
+        )
+    if reward.combine == "verif":
+        return f"The reward was VerIF's (combine verif): the mean of the rule checks times what came from {judge}"
+    clipped = "" if reward.clip else " (sums below 0 stayed below 0)"
+    return f"The reward{clipped} came from {judge}"
+
+
 def what_was_checked(experiment: "Experiment", *, checked: bool = True) -> str:
     """One sentence: the gold check in words; ``checked``: whether any answer had one."""
     gold = experiment.data.gold

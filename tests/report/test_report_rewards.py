@@ -1,0 +1,47 @@
+"""How the reward was made is told: by a judge, with rules, or by neither."""
+
+import dataclasses
+import re
+
+import pytest
+
+from components.core.spec import Experiment
+from components.report.settings import training_settings, what_was_rewarded
+from components.report.step import STEP
+
+
+def with_reward(experiment: Experiment, **changes: object) -> Experiment:
+    return experiment.model_copy(update={"reward": experiment.reward.model_copy(update=changes)})
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({}, "The reward came from the judge smollm2-lr"),
+        ({"clip": False}, "(sums below 0 stayed below 0)"),
+        ({"combine": "verif"}, "mean of the rule checks times what came from the judge smollm2-lr"),
+        (
+            {"combine": "length", "length_target": 77},
+            "words of the response over 77, at most 1, and no judge was asked",
+        ),
+        ({"combine": "random"}, "control arm (combine random)"),
+        ({"combine": "format"}, "marks of a well-formed text"),
+        ({"combine": "rule_only"}, "share of the rows' rule lines that hold"),
+    ],
+)
+def test_each_way_has_its_sentence(experiment: Experiment, changes: dict[str, object], told: str) -> None:
+    changed = with_reward(experiment, **changes)
+    assert told in what_was_rewarded(changed)
+    shown = dict(training_settings(changed))
+    assert shown["reward.combine"] == changes.get("combine", "rubric")
+    assert shown["reward.clip"] == ("no" if changes.get("clip") is False else "yes")
+
+
+@pytest.mark.parametrize(("combine", "control"), [("rubric", False), ("verif", False), ("length", True)])
+def test_a_control_arm_is_called_one_before_any_figure(make_context, world, experiment, combine, control) -> None:
+    context = dataclasses.replace(make_context(world), experiment=with_reward(experiment, combine=combine))
+    STEP.run(context)
+    page = re.sub(r"\s+", " ", (context.out / "report.html").read_text(encoding="utf-8"))
+    assert ("Control arm." in page) == control
+    assert ("This is a control arm (combine length)" in page) == control
+    assert "reward.combine" in page
