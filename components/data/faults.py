@@ -1,10 +1,12 @@
 """Rows that cannot be used: collected over a whole file, then told together."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from components.core.errors import ContractError
-from components.data.rowfile import Row
+
+if TYPE_CHECKING:
+    from components.data.rowfile import Row
 
 SHOWN: Final = 10
 """Faults told in full; of the others only the number."""
@@ -12,7 +14,7 @@ SHOWN: Final = 10
 Made = TypeVar("Made")
 
 
-def read_each(rows: Sequence[Row], parse: Callable[[Row], Made], *, source: str) -> list[Made]:
+def read_each(rows: Sequence["Row"], parse: Callable[["Row"], Made], *, source: str) -> list[Made]:
     """What ``parse`` makes of each row.
 
     Args:

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from components.core.errors import ContractError
+from components.data.faults import tell
 from components.data.item import Item
 from components.data.turns import Turn, question_of, read_turns, unicode_text
 from components.gold.checks import GoldChecks
@@ -34,29 +35,35 @@ def read_jsonl(
             ``gold`` is null.
 
     Raises:
-        ContractError: the file is empty or not UTF-8, or a row is not what it should be; names line and key.
+        ContractError: the file is empty or not UTF-8, or rows are not what they should be; names line and key of the
+            first ten, and the number of all.
     """
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ContractError(f"not UTF-8: {error}", where=source, remedy="save the file as UTF-8") from error
     items: list[Item] = []
+    faults: list[ContractError] = []
     seen: dict[str, int] = {}
     # Not splitlines(): it would also split at characters that JSON strings may hold as they are, such as U+2028.
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
+    for number, line in lines:
         where = f"{source}, line {number}"
-        item = _item(_object(line, where), where, criteria, gold)
-        key = " ".join(item.question.split()) + (f"\n{item.system}" if item.system is not None else "")
-        if key in seen:
-            raise ContractError(
-                f"the prompt is the same as in line {seen[key]}",
-                where=where,
-                remedy="each prompt once, or the splits leak",
-            )
+        try:
+            item = _item(_object(line, where), where, criteria, gold)
+            key = " ".join(item.question.split()) + (f"\n{item.system}" if item.system is not None else "")
+            if key in seen:
+                raise ContractError(
+                    f"the prompt is the same as in line {seen[key]}",
+                    where=where,
+                    remedy="each prompt once, or the splits leak",
+                )
+        except ContractError as error:
+            faults.append(error)
+            continue
         seen[key] = number
         items.append(item)
+    tell(faults, of=len(lines), source=source)
     if not items:
         raise ContractError("the file holds no prompts", where=source, remedy=f"one object a line: {EXAMPLE}")
     return items

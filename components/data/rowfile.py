@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from components.core.errors import ContractError
+from components.data.faults import tell
 
 COLUMNS: Final = (
     "id",
@@ -107,11 +108,16 @@ def _json(content: bytes, source: str) -> list[Row]:
         ]
     # Not splitlines(): it would also split at characters that JSON strings may hold as they are, such as U+2028.
     lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
-    return [
-        Row(where, _object(_decoded(line, where), where))
-        for number, line in lines
-        for where in [f"{source}, line {number}"]
-    ]
+    rows: list[Row] = []
+    faults: list[ContractError] = []
+    for number, line in lines:
+        where = f"{source}, line {number}"
+        try:
+            rows.append(Row(where, _object(_decoded(line, where), where)))
+        except ContractError as error:
+            faults.append(error)
+    tell(faults, of=len(lines), source=source)
+    return rows
 
 
 def _decoded(text: str, where: str) -> object:

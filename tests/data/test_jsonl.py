@@ -201,3 +201,14 @@ def test_ids_of_single_prompts_do_not_move():
     ]
     expected = hashlib.sha256(json.dumps(content, separators=(",", ":")).encode()).hexdigest()
     assert item.id("Be brief.") == expected
+
+
+def test_all_mistakes_are_told_at_once():
+    bad = [{**GOOD, "prompt": str(number), "criteria": []} for number in range(11)]
+    with pytest.raises(ContractError) as caught:
+        read(GOOD, "no JSON", GOOD, *bad)
+    told = caught.value.what.split("\n")
+    assert told[0] == "13 of 14 rows cannot be used:"
+    assert told[1].startswith("  line 2: not JSON")
+    assert told[2] == "  line 3: the prompt is the same as in line 1"
+    assert told[-1] == "  and 3 more"

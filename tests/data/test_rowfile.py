@@ -34,3 +34,10 @@ def test_what_is_no_file_of_rows_is_refused(content, source, what):
         read_rows(content, source=source)
     assert source in caught.value.where
     assert caught.value.remedy
+
+
+def test_all_lines_that_are_no_json_are_told_at_once():
+    with pytest.raises(ContractError) as caught:
+        read_rows(b'{"a": 1}\n{\n3\n', source="x.jsonl")
+    assert caught.value.what.startswith("2 of 3 rows cannot be used:\n  line 2: not JSON")
+    assert "line 3: expected a JSON object" in caught.value.what
