@@ -3,17 +3,17 @@
 import asyncio
 import dataclasses
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from components.judge.calls import Answer, Call, Usage
+from components.judge.calls import Answer, Call, Usage, nothing_kept
 from components.judge.carrier import Carrier, Reply
 from components.judge.chat_reply import read_answer, read_usage
 from components.judge.failures import Failure, ReplyTrouble
 from components.judge.flights import Flights
-from components.judge.memory import Account, Budget, Cache, CacheKey, Ledger, Price
+from components.judge.memory import Account, Budget, Cache, CacheKey, KeyMaker, Ledger, Price
 from components.judge.profiles.base import Profile
 from components.judge.stream import assemble
 from components.judge.verdict import UnknownReason
@@ -62,9 +62,7 @@ class Asker:
         self._spec = spec
         self._profile = profile
         self._transport = transport
-        self._identity = f"{spec.name}\n{spec.model_name}\n{identity}"
-        self._protocol = protocol
-        self._sampling = sampling
+        self._key = KeyMaker(f"{spec.name}\n{spec.model_name}\n{identity}", protocol, sampling)
         self._cache = cache
         price = Price.of(spec.price) if spec.price is not None else None
         self._account = Account(spec.name, protocol, ledger=ledger, price=price, budget=budget)
@@ -86,7 +84,7 @@ class Asker:
             if words > room:
                 return self._too_long(call, words)
         body = orjson.dumps(self._profile.body(call, self._spec))
-        key = CacheKey.of(judge=self._identity, protocol=self._protocol, body=body, sampling=self._sampling)
+        key = self._key(body)
         while True:
             answer, first = await self._flights.run(key, lambda: self._ask(call, body, key))
             if first:
@@ -100,14 +98,14 @@ class Asker:
         known = self._from_cache(call, key, begun)
         if known is not None:
             self._record(call, body, known, begun, from_cache=True)
-            return self._droppable(known, key)
+            return known
         refused = self._account.reserve(Usage(self._guess(body)))
         if refused is not None:
             self._record(call, body, refused, begun)
             return refused
         usage, calls = Usage(), 1
         try:
-            got, usage, calls, reply = await self._post(call, body, begun)
+            got, usage, calls, reply = await self._post(call, body, key, begun)
         except asyncio.CancelledError:
             # The server may have the call already, and bill it.
             self._record(call, body, Failure(UnknownReason.TIMEOUT, "given up by its caller", attempts=1), begun)
@@ -116,15 +114,17 @@ class Asker:
             self._account.settle(usage, calls)
         if self._cache is not None and reply is not None and isinstance(got, Answer) and _is_whole(got, call):
             self._cache.put(key, reply.body)
-            got = self._droppable(got, key)
         self._record(call, body, got, begun, usage=usage, reply=reply)
         return got
 
-    def _droppable(self, answer: Answer, key: CacheKey) -> Answer:
+    def _drop(self, key: CacheKey) -> Callable[[], None]:
+        """What forgets the reply to a call."""
         cache = self._cache
-        return answer if cache is None else dataclasses.replace(answer, drop=lambda: cache.remove(key))
+        return nothing_kept if cache is None else lambda: cache.remove(key)
 
-    async def _post(self, call: Call, body: bytes, begun: float) -> tuple[Answer | Failure, Usage, int, Reply | None]:
+    async def _post(
+        self, call: Call, body: bytes, key: CacheKey, begun: float
+    ) -> tuple[Answer | Failure, Usage, int, Reply | None]:
         """The outcome, all tokens and calls that it took, and the last reply of status 200."""
         usage, calls = Usage(), 0
         while True:
@@ -142,7 +142,7 @@ class Asker:
                 return failure, usage, failure.attempts, None
             calls += reply.attempts
             used = read_usage(reply.data, sent=len(body))
-            usage = _sum(usage, used)
+            usage = _sum(usage, used) if calls > reply.attempts else used
             self._learn(reply, body, used)
             answer = read_answer(
                 reply.data,
@@ -150,10 +150,10 @@ class Asker:
                 attempts=calls,
                 seconds=time.monotonic() - begun,
                 logprobs=call.top_logprobs > 0,
+                usage=usage,
+                drop=self._drop(key),
             )
-            if isinstance(answer, Answer):
-                return dataclasses.replace(answer, usage=usage), usage, calls, reply
-            if answer.reason not in _AGAIN or calls >= min(2, self._spec.attempts):
+            if isinstance(answer, Answer) or answer.reason not in _AGAIN or calls >= min(2, self._spec.attempts):
                 return answer, usage, calls, reply
 
     def _guess(self, body: bytes) -> int:
@@ -186,7 +186,9 @@ class Asker:
         if not isinstance(data, dict):
             return None
         seconds = time.monotonic() - begun
-        answer = read_answer(data, raw, attempts=0, seconds=seconds, logprobs=call.top_logprobs > 0)
+        answer = read_answer(
+            data, raw, attempts=0, seconds=seconds, logprobs=call.top_logprobs > 0, drop=self._drop(key)
+        )
         return answer if isinstance(answer, Answer) else None
 
     def _too_long(self, call: Call, words: int) -> Failure:

@@ -56,7 +56,7 @@ class Usage:
     cached: int = 0
 
 
-def _nothing() -> None:
+def nothing_kept() -> None:
     """A reply that is kept nowhere needs no forgetting."""
 
 
@@ -83,7 +83,7 @@ class Answer:
     attempts: int
     raw_id: str
     seconds: float
-    drop: Callable[[], None] = dataclasses.field(default=_nothing, repr=False, compare=False)
+    drop: Callable[[], None] = dataclasses.field(default=nothing_kept, repr=False, compare=False)
 
 
 class Ask(Protocol):

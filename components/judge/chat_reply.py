@@ -2,10 +2,10 @@
 
 import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal
 
-from components.judge.calls import Answer, AnswerToken, Usage
+from components.judge.calls import Answer, AnswerToken, Usage, nothing_kept
 from components.judge.failures import Failure
 from components.judge.verdict import UnknownReason
 
@@ -20,7 +20,14 @@ _ABSURD = 1 << 21
 
 
 def read_answer(
-    data: Mapping[str, Any], raw: bytes, *, attempts: int, seconds: float, logprobs: bool
+    data: Mapping[str, Any],
+    raw: bytes,
+    *,
+    attempts: int,
+    seconds: float,
+    logprobs: bool,
+    usage: Usage | None = None,
+    drop: Callable[[], None] = nothing_kept,
 ) -> Answer | Failure:
     """The first choice of a ``chat.completion`` object.
 
@@ -30,6 +37,8 @@ def read_answer(
         attempts: calls made for it.
         seconds: how long it took.
         logprobs: whether the reply's tokens are wanted.
+        usage: tokens of it and of the replies before it; those of this one unless given.
+        drop: forgets the reply where it is kept.
 
     Returns:
         The answer, or a failure: NO_FINISH, EMPTY_REPLY, TRUNCATED (cut before its first word), REFUSED (content
@@ -64,7 +73,8 @@ def read_answer(
         return failed(*_empty(finish, message))
     ended: Literal["stop", "length"] = "stop" if finish == "stop" else "length"
     tokens = read_tokens(choice.get("logprobs")) if logprobs else None
-    return Answer(text, ended, read_usage(data), tokens, attempts, hashlib.sha256(raw).hexdigest(), seconds)
+    used = read_usage(data) if usage is None else usage
+    return Answer(text, ended, used, tokens, attempts, hashlib.sha256(raw).hexdigest(), seconds, drop)
 
 
 def _place(choice: object) -> object:

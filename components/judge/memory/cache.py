@@ -10,6 +10,7 @@ from typing import Self
 
 from components.judge.memory import background
 from components.judge.memory.database import open_database
+from components.judge.memory.present import Present
 
 log = logging.getLogger(__name__)
 
@@ -44,11 +45,23 @@ class CacheKey:
             body: the whole request body in a canonical form (sorted keys), without credentials.
             sampling: identity of the sampling beyond the body, such as the number of a repetition.
         """
-        digest = hashlib.sha256()
-        for part in (judge.encode(), protocol.encode(), sampling.encode(), body):
-            digest.update(len(part).to_bytes(8, "big"))
-            digest.update(part)
-        return cls(digest.digest())
+        return cls(KeyMaker(judge, protocol, sampling)(body).digest)
+
+
+class KeyMaker:
+    """The keys of many calls that differ in their bodies; see :meth:`CacheKey.of`."""
+
+    def __init__(self, judge: str, protocol: str, sampling: str = "") -> None:
+        self._begun = hashlib.sha256()
+        for part in (judge.encode(), protocol.encode(), sampling.encode()):
+            self._begun.update(len(part).to_bytes(8, "big") + part)
+
+    def __call__(self, body: bytes) -> CacheKey:
+        """The key of the call with that body."""
+        digest = self._begun.copy()
+        digest.update(len(body).to_bytes(8, "big"))
+        digest.update(body)
+        return CacheKey(digest.digest())
 
 
 class Cache:
@@ -73,6 +86,7 @@ class Cache:
         self._reading = threading.Lock()
         self._writer = background.Writer("cache", self._changed, lambda: len(self._pending), self._try_write)
         self._given_up = False
+        self._present = Present(path, "replies", "key")
         self._reads: sqlite3.Connection | None = None
         self._writes: sqlite3.Connection | None = None
         try:
@@ -135,7 +149,7 @@ class Cache:
     def _read(self, digest: bytes) -> bytes | None:
         try:
             with self._reading:
-                if self._reads is None:
+                if self._reads is None or not self._present.may_have(self._reads, digest):
                     return None
                 # All rows are fetched, or the open read would keep the log from being taken over.
                 found = self._reads.execute("SELECT mark, body FROM replies WHERE key = ?", (digest,)).fetchall()
