@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from components.core.errors import ContractError
-from components.core.identity import canonical_json
 from components.data.item import Item
 from components.data.turns import Turn, question_of
+from components.judge.rule import Rule
 from components.judge.verdict import Criterion
 
 
@@ -50,7 +50,7 @@ class Found:
 
 def collect(found: Iterable[Found]) -> Reading:
     """Put rows together; a row that says the same as an earlier one in everything is left out and counted."""
-    items: dict[str, Item] = {}
+    items: dict[Item, None] = {}
     counts: Counter[str] = Counter()
     sources: Counter[str] = Counter()
     benchmarks: Counter[str] = Counter()
@@ -59,11 +59,10 @@ def collect(found: Iterable[Found]) -> Reading:
         counts.update(row.counts)
         sources[row.data_source] += 1
         benchmarks.update([row.benchmark] if row.benchmark is not None else [])
-        key = row.item.id(None)
-        if key in items:
+        if row.item in items:
             counts["repeated_rows"] += 1
-        items.setdefault(key, row.item)
-    return Reading(list(items.values()), counts, sources, benchmarks)
+        items.setdefault(row.item)
+    return Reading(list(items), counts, sources, benchmarks)
 
 
 def make_item(turns: tuple[Turn, ...], criteria: tuple[Criterion, ...]) -> Item:
@@ -80,10 +79,9 @@ def merge_lines(lines: Iterable[Criterion], counts: Counter[str], *, where: str)
     Raises:
         ContractError: points add up to nothing, no line has positive points, or there is no line.
     """
-    merged: dict[str, Criterion] = {}
+    merged: dict[tuple[str, str, Rule | None], Criterion] = {}
     for line in lines:
-        rule = None if line.rule is None else line.rule.to_json_value()
-        key = canonical_json([" ".join(line.text.split()), line.verifier, rule], ascii=False)
+        key = (" ".join(line.text.split()), line.verifier, line.rule)
         before = merged.get(key)
         if before is None:
             merged[key] = line
