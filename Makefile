@@ -13,6 +13,9 @@ TORCH_INDEX ?=
 EXPERIMENT ?= quickstart
 SET ?=
 JUDGE ?= smollm2-lr
+# A variable as one word of the shell, and as an option where it is set.
+text = '$(subst ','\'',$(1))'
+option = $(if $(strip $(2)),--$(1)=$(call text,$(2)))
 # An empty value in the environment counts as none: what is removed below must never hang from an empty name.
 export GAVEL_STATE := $(or $(strip $(GAVEL_STATE)),.gavel)
 
@@ -51,6 +54,31 @@ run: $(VENV)/.ready ## Run EXPERIMENT=name-or-file on this machine, with SET="ke
 .PHONY: show
 show: $(VENV)/.ready ## Print EXPERIMENT with everything resolved, and its hash
 	@$(PY) -m pipelines show $(EXPERIMENT) $(SET)
+
+.PHONY: eval
+eval: $(VENV)/.ready ## Evaluate CHECKPOINT= on the held-out prompts: [EXPERIMENT=] [JUDGE=] [BASE=1] [SET=]
+	@$(PY) -m pipelines eval "CHECKPOINT=$(CHECKPOINT)" "EXPERIMENT=$(EXPERIMENT)" $(if $(filter-out file,$(origin JUDGE)),"JUDGE=$(JUDGE)") "BASE=$(BASE)" $(SET)
+
+.PHONY: merge
+merge: $(VENV)/.ready ## Merge CHECKPOINT= into the folder TARGET= and compare its logits: [DTYPE=bfloat16]
+	@$(PY) -m components.checkpoint merge $(call text,$(CHECKPOINT)) $(call text,$(TARGET)) $(call option,dtype,$(DTYPE))
+
+.PHONY: ifeval
+ifeval: $(VENV)/.ready ## IFEval of MODEL= or CHECKPOINT= on PROMPTS= (or of RESPONSES=); knobs: docs/evaluation.md
+	@$(PY) -m components.ifeval --prompts $(call text,$(PROMPTS)) --output $(call text,$(or $(OUTPUT),$(GAVEL_STATE)/ifeval)) \
+	  $(call option,model,$(MODEL)) $(call option,checkpoint,$(CHECKPOINT)) $(call option,responses,$(RESPONSES)) \
+	  $(call option,merge-target,$(MERGE_TARGET)) $(call option,tensor-parallel,$(TENSOR_PARALLEL)) \
+	  $(call option,gpu-memory,$(GPU_MEMORY)) $(call option,context,$(CONTEXT)) $(call option,batch,$(BATCH)) \
+	  $(call option,samples,$(SAMPLES)) $(call option,max-tokens,$(MAX_TOKENS)) $(call option,dtype,$(DTYPE)) \
+	  $(call option,temperature,$(TEMPERATURE)) $(call option,top-p,$(TOP_P)) $(call option,top-k,$(TOP_K)) \
+	  $(call option,backend,$(BACKEND)) $(call option,chat-template,$(CHAT_TEMPLATE)) $(SET)
+
+.PHONY: rescore
+rescore: $(VENV)/.ready ## Score GENERATIONS= or ROLLOUTS= again: DATA= OUTPUT= EXPERIMENT= [JUDGE=] [REWARD=] [ENDPOINT=]
+	@$(PY) -m components.score rescore --data $(call text,$(DATA)) --experiment $(call text,$(EXPERIMENT)) \
+	  --output $(call text,$(OUTPUT)) $(call option,generations,$(GENERATIONS)) $(call option,rollouts,$(ROLLOUTS)) \
+	  $(if $(filter-out file,$(origin JUDGE)),$(call option,judge,$(JUDGE))) $(call option,reward,$(REWARD)) \
+	  $(call option,endpoint,$(ENDPOINT)) $(SET)
 
 .PHONY: judge
 judge: $(VENV)/.ready ## Serve JUDGE=name-or-file on this machine in the foreground: embedded CPU server or plain vLLM

@@ -54,8 +54,8 @@ def _parser() -> argparse.ArgumentParser:
         metavar="KEY=VALUE",
         help="CHECKPOINT= names .../global_step_N, .../actor, a published training or model, or a Hugging Face folder, "
         "as a path or a file:// or s3:// URL (required); EXPERIMENT= is " + _EXPERIMENT + " (quickstart); JUDGE= "
-        "replaces its judge; BASE=1 has the policy before training answer as well; dotted keys in lower case change the "
-        "experiment",
+        "replaces its judge; BASE=1 has the policy before training answer as well; dotted keys in lower case change "
+        "the experiment",
     )
     show.add_argument("--json", action="store_true", help="as one line of JSON, the form that the pipeline takes")
     compiled = commands.add_parser("compile", help="compile the pipelines to YAML")
