@@ -1,5 +1,6 @@
 """A streamed chat completion, put together into the form of one that came at once."""
 
+import collections
 import re
 from collections.abc import AsyncIterator
 from typing import Any, Final
@@ -30,7 +31,8 @@ async def assemble(chunks: AsyncIterator[bytes]) -> dict[str, Any]:
         ``content``. A server that ignored the wish for a stream and sent one JSON object gives that object.
 
     Raises:
-        ReplyTrouble: the stream holds an error, ends early, says nowhere why the reply ended, or is no stream.
+        ReplyTrouble: the stream holds an error or more than one reply, ends early, says nowhere why the reply ended,
+            or is no stream.
     """
     stream = ChatStream()
     try:
@@ -57,6 +59,10 @@ class ChatStream:
         self._parts: dict[str, list[str]] = {"content": [], "reasoning_content": [], "refusal": []}
         self._logprobs: list[Any] | None = None
         self._usage: dict[str, Any] | None = None
+        self._spoke: collections.Counter[str] = collections.Counter()
+        """Chunks with content, by the id of the reply that they are of."""
+        self._ended: set[str] = set()
+        """Ids under which a reason for the end was given."""
 
     @property
     def finished(self) -> bool:
@@ -99,6 +105,9 @@ class ChatStream:
             raise ReplyTrouble(UnknownReason.STREAM_CUT, detail, again=True)
         if self._finish is None:
             raise ReplyTrouble(UnknownReason.NO_FINISH, "the stream says nowhere why the reply ended", again=True)
+        if self._is_mixed():
+            ids = ", ".join(repr(shown(each)) for each in list(self._spoke)[:3])
+            raise _wrong(f"one stream with chunks of {len(self._spoke)} replies: {ids}", again=True)
         return self._completion()
 
     def _event(self, event: Event) -> None:
@@ -126,10 +135,21 @@ class ChatStream:
         choices = data.get("choices")
         for choice in choices if isinstance(choices, list) else []:
             if isinstance(choice, dict) and choice.get("index", 0) == 0:
-                self._choice(choice)
+                self._choice(choice, data.get("id"))
 
-    def _choice(self, choice: dict[str, Any]) -> None:
+    def _is_mixed(self) -> bool:
+        """Whether there is content of more than one reply.
+
+        Chunks without an id belong to whichever there is. A server that gives every chunk an id of its own has three
+        or more with content, none of them twice, and ends once.
+        """
+        counts = self._spoke.values()
+        return len(counts) == 2 or (len(counts) > 2 and (max(counts) > 1 or len(self._ended) > 1))
+
+    def _choice(self, choice: dict[str, Any], of: object) -> None:
         delta = choice.get("delta")
+        name = of if isinstance(of, str) else ""
+        spoke = False
         if isinstance(delta, dict):
             for key, value in (
                 ("content", delta.get("content")),
@@ -138,12 +158,17 @@ class ChatStream:
             ):
                 if isinstance(value, str):
                     self._parts[key].append(value)
+                    spoke = spoke or bool(value)
+        if spoke and name:
+            self._spoke[name] += 1
         logprobs = choice.get("logprobs")
         tokens = logprobs.get("content") if isinstance(logprobs, dict) else None
         if isinstance(tokens, list):
             self._logprobs = self._logprobs or []
             self._logprobs.extend(tokens)
         finish = choice.get("finish_reason")
+        if isinstance(finish, str) and finish and name:
+            self._ended.add(name)
         if isinstance(finish, str) and finish and _gravity(finish) >= _gravity(self._finish or "stop"):
             self._finish = finish
 

@@ -211,3 +211,42 @@ def test_a_long_line_in_small_pieces_is_read_whole() -> None:
         assert parser.feed(b"y" * 64) == []
     assert parser.feed(b"\r") == []
     assert [len(event.data) for event in parser.feed(b"\n\n")] == [64 * 20_000]
+
+
+def of(name: object, text: str, finish: str | None = None) -> bytes:
+    """A chunk of the reply with that id."""
+    return data({"id": name, "choices": [{"index": 0, "delta": {"content": text}, "finish_reason": finish}]})
+
+
+@pytest.mark.parametrize(
+    "chunks",
+    [
+        [of("a", '{"c1": "met"}'), of("a", "", "stop"), of("b", '{"c1": "unmet"}'), of("b", "", "stop"), DONE],
+        [of("a", '{"c1"'), of("b", '{"c1"'), of("a", ': "met"}'), of("b", ': "unmet"}', "stop"), of("a", "", "stop")],
+        [of("a", "yes", "stop"), of("b", "no", "stop"), DONE],
+        [of("a", "y"), of("b", "n"), of("c", "m"), of("a", "", "stop"), of("b", "", "stop"), DONE],
+        [of("a", "yes"), of("b", " no"), of("a", " or"), of("c", " so", "stop"), DONE],
+    ],
+    ids=["behind one another", "mixed", "a chunk each", "three mixed", "one of three comes again"],
+)
+def test_chunks_of_two_replies_are_not_one(chunks: list[bytes]) -> None:
+    found = trouble(*chunks)
+    assert (found.reason, found.again) == (UnknownReason.STREAM_ERROR, True)
+    assert "'a', 'b'" in str(found)
+
+
+@pytest.mark.parametrize(
+    "chunks",
+    [
+        [of("", ""), of("a", "ye"), of("a", "s"), of("", "", "stop"), DONE],
+        [of("", "ye"), of("a", "s"), of("a", "", "stop"), DONE],
+        [of(None, "ye"), of("a", "s"), of(7, "", "stop"), DONE],
+        [of("first", ""), of("a", "ye"), of("a", "s"), of("last", "", "stop"), DONE],
+        [of("a", "yes"), of("a", "", "stop"), data({"id": "usage", "choices": [], "usage": {}}), DONE],
+        [of("1", "y"), of("2", "e"), of("3", "s"), of("4", "", "stop"), DONE],
+        [of("a", "yes", "stop"), DONE, of("b", "no", "stop"), DONE],
+    ],
+    ids=["empty ends", "empty with content", "none, and no text", "others without content", "usage", "each", "ended"],
+)
+def test_ids_that_change_in_one_reply_do_no_harm(chunks: list[bytes]) -> None:
+    assert text(read(*chunks)) == "yes"
