@@ -11,6 +11,9 @@ from components.reward.verl_groups import judge_metrics, mask_groups
 
 POLL_SECONDS = 0.2
 
+_EVICTED = "training/rollout_failure/evicted_samples"
+"""verl's name for the number of groups that it replaced."""
+
 
 class QuickReplayBuffer(ReplayBuffer):  # type: ignore[misc]
     """Also replaces groups without a single judged sample by fresh prompts, instead of failing the step."""
@@ -27,8 +30,11 @@ class QuickReplayBuffer(ReplayBuffer):  # type: ignore[misc]
         )
 
     def sample(self, global_steps: int, partition_id: str, batch_size: int) -> tuple[Any, dict[str, Any]]:
-        """verl's batch, with the masks of groups that tell nothing set to 0 and the judge's rates in the metrics."""
+        """verl's batch, with the masks of groups that tell nothing set to 0 and the judge's rates in the metrics; also
+        how many prompts were replaced since none of their samples was judged."""
         batch, metrics = super().sample(global_steps, partition_id, batch_size)
         if partition_id != "val":
-            metrics = {**metrics, **mask_groups(batch), **judge_metrics(global_steps)}
+            # verl says nothing of it in a step without one.
+            refilled = {"judge/refilled_groups": float(metrics.get(_EVICTED, 0))}
+            metrics = {**metrics, **refilled, **mask_groups(batch), **judge_metrics(global_steps)}
         return batch, metrics
