@@ -32,14 +32,21 @@ class RuleChecker:
     Args:
         ledger: gets every verdict; None keeps none. The caller closes it.
         limits: of one call of a rule ``python``; None for :class:`components.sandbox.limits.Limits`' own.
+        math_limits: of one check by ``math_verify``; None for :data:`components.rules.math_rule.LIMITS`.
         concurrency: checks at once in processes; None for as many as there are cores.
     """
 
     def __init__(
-        self, ledger: Ledger | None = None, *, limits: Limits | None = None, concurrency: int | None = None
+        self,
+        ledger: Ledger | None = None,
+        *,
+        limits: Limits | None = None,
+        math_limits: Limits | None = None,
+        concurrency: int | None = None,
     ) -> None:
         self._ledger = ledger
         self._limits = limits
+        self._math_limits = math_limits
         self._concurrency = concurrency
         self._math: MathRule | None = None
         self._python: PythonRule | None = None
@@ -88,7 +95,7 @@ class RuleChecker:
         if rule.name == "word_count_range":
             return word_count_range(rule, sample.response)
         if rule.name == "math_verify":
-            self._math = self._math or MathRule(self._concurrency)
+            self._math = self._math or MathRule(self._math_limits, self._concurrency)
             return await self._math.check(rule, sample.response)
         self._python = self._python or PythonRule(self._limits, self._concurrency)
         return await self._python.check(rule, sample.question, sample.response)

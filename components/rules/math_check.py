@@ -6,11 +6,16 @@ at, so that a response cannot be right by naming several answers.
 
 import itertools
 import re
+import sys
+import types
 
 import math_verify  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*")
 _TOKEN = re.compile(r"[^\s$\\{}]+")
+_NO_ANSWER = (MemoryError, RecursionError, ImportError)
+"""What math-verify and SymPy swallow in many places, and then hold the two for different."""
+_NEEDED = frozenset({"sympy", "mpmath", "latex2sympy2_extended", "math_verify", "antlr4"})
 _TAIL = 2000
 """Characters at the end of a response without a box that are searched for an answer."""
 
@@ -22,8 +27,32 @@ def check(answer: str, response: str) -> bool:
 
     Raises:
         ValueError: no expression can be read from ``answer``.
-        Exception: whatever math-verify or SymPy raise while they compare what is not equal by another way.
+        Exception: whatever math-verify or SymPy raise while they compare what is not equal by another way; also what
+            they raise and swallow, where it says that the comparison could not be made.
     """
+    troubles: list[BaseException] = []
+
+    def notice(frame: types.FrameType, event: str, argument: object) -> object:
+        frame.f_trace_lines = False
+        if event == "exception" and isinstance(argument, tuple) and issubclass(argument[0], _NO_ANSWER):
+            troubles.append(argument[1] if isinstance(argument[1], BaseException) else argument[0](argument[1]))
+        return notice
+
+    sys.settrace(notice)
+    try:
+        if _equal(answer, response):
+            return True
+        for error in troubles:
+            if not isinstance(error, ImportError) or str(error.name).partition(".")[0] in _NEEDED:
+                raise error
+        if sys.gettrace() is not notice:
+            raise RecursionError("the comparison ran out of stack")
+        return False
+    finally:
+        sys.settrace(None)
+
+
+def _equal(answer: str, response: str) -> bool:
     gold = _read("\\boxed{" + answer + "}") or _read(answer)
     if not gold:
         raise ValueError(f"the expected answer is no expression: {answer[:100]!r}")

@@ -1,6 +1,7 @@
 """Rule ``math_verify``: compares in a sandbox, since SymPy can be led into endless work, and evaluates text."""
 
 import importlib.util
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -17,7 +18,7 @@ from components.sandbox.warden import Prelude
 PACKAGES: Final = ("math-verify", "latex2sympy2_extended", "sympy")
 """Distributions whose versions decide what is equal."""
 _MODULES: Final = ("math_verify", "latex2sympy2_extended", "sympy", "mpmath", "antlr4")
-_LIMITS: Final = Limits(cpu_seconds=5, wall_seconds=30.0, memory_bytes=1 << 30, open_files=128)
+LIMITS: Final = Limits(cpu_seconds=5, wall_seconds=30.0, memory_bytes=1 << 30, open_files=128)
 _WARM_UP: Final = '\ncheck("1/2", "Thus $x = 3$, and \\\\boxed{\\\\frac{1}{2}}"); check("3", "The answer is 3.")\n'
 """Makes the packages load, before calls are forked, what they load late."""
 _MOST_AT_ONCE: Final = 8
@@ -28,14 +29,14 @@ class MathRule:
     """Checks against ``answer``.
 
     Args:
+        limits: of one check; None for :data:`LIMITS`.
         concurrency: checks at once; None for as many as there are cores.
     """
 
-    def __init__(self, concurrency: int | None = None) -> None:
+    def __init__(self, limits: Limits | None = None, concurrency: int | None = None) -> None:
         source = Path(math_check.__file__).read_text(encoding="utf-8") + _WARM_UP
-        sandbox = Sandbox(_LIMITS, concurrency=concurrency, prelude=Prelude(source, folders_of(_MODULES)))
-        sandbox.concurrency = min(sandbox.concurrency, _MOST_AT_ONCE)
-        self._sandbox = sandbox
+        at_once = min(concurrency or len(os.sched_getaffinity(0)), _MOST_AT_ONCE)
+        self._sandbox = Sandbox(limits or LIMITS, concurrency=at_once, prelude=Prelude(source, folders_of(_MODULES)))
 
     async def check(self, rule: Rule, response: str) -> Finding:
         """Whether the response's last box, or its last answer where it has none, equals the rule's ``answer``."""

@@ -15,8 +15,8 @@ _SPACES: Final = (
 _NEW_ROOT: Final = "/proc"
 """Where the new root is put together: a folder that is always there, and that nothing is taken from."""
 _INNER_ID: Final = 65534
-FOLDER: Final = "/tmp"
-"""The call's temporary folder in its own root."""
+FOLDER: Final = "/sandbox"
+"""The call's temporary folder in its own root; not ``/tmp``, where folders to be read may lie."""
 
 
 def leave_host() -> bool:
@@ -64,7 +64,9 @@ def change_root(folders: Sequence[str]) -> None:
             _bind(path)
     for name in _DEVICES:
         _make_place(f"{_NEW_ROOT}/dev/{name}", folder=False)
-    os.makedirs(_NEW_ROOT + FOLDER, exist_ok=True)
+    os.makedirs(_NEW_ROOT + FOLDER)
+    if not os.path.exists(_NEW_ROOT + "/tmp"):
+        os.symlink(FOLDER, _NEW_ROOT + "/tmp")
     kernel.make_readonly(_NEW_ROOT)
     for name in _DEVICES:
         kernel.mount(f"/dev/{name}", f"{_NEW_ROOT}/dev/{name}", None, kernel.MS_BIND)
