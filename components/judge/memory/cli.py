@@ -14,10 +14,15 @@ from components.judge.memory.ledger import Ledger
 from components.judge.memory.tables import COLUMNS
 from components.judge.memory.totals import Total, by, by_decile, rows, sample_lengths, totals
 
-_HEAD = ("verdicts", "unknown", "unread", "repeated", "calls", "HTTP", "cached", "tokens", "cost")
+_HEAD = (
+    *("verdicts", "unknown", "unread", "contradictory"),
+    *("calls", "again", "cached", "HTTP", "repeated", "tokens", "cost"),
+)
 
-_NOTES = """unknown: without a decision; unread: those of them for which a reply came that could not be read;
-repeated: took more than one call; cached: answered by our own cache. A panel's verdicts count beside its members'."""
+_NOTES = """Verdicts: unknown, without a decision; unread and contradictory, those of them for which a reply came that
+could not be read, or that decided in two ways. Calls are questions: again, for what an earlier reply had left open;
+cached, answered by our own cache. HTTP calls: repeated, those beyond the first of their question. A panel's verdicts
+count beside its members'."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -143,12 +148,18 @@ def _table(title: str, groups: dict[str, Total]) -> list[str]:
 
 
 def _cells(total: Total) -> tuple[str, ...]:
-    shares = (_share(total, count) for count in (total.unknown, total.unread, total.repeated))
     cost = ", ".join(f"{value:.4f} {currency}" for currency, value in sorted(total.cost.items())) or "-"
-    counts = (total.calls, total.attempts, total.cached, total.tokens)
-    return (str(total.verdicts), *shares, *map(str, counts), cost)
+    return (
+        str(total.verdicts),
+        *(_share(count, total.verdicts) for count in (total.unknown, total.unread, total.contradictory)),
+        str(total.calls),
+        *(_share(count, total.calls) for count in (total.again, total.cached)),
+        str(total.attempts),
+        _share(total.repeated, total.attempts),
+        str(total.tokens),
+        cost,
+    )
 
 
-def _share(total: Total, count: int) -> str:
-    share = total.share(count)
-    return "-" if share is None else f"{count} ({100 * share:.1f} %)"
+def _share(count: int, whole: int) -> str:
+    return f"{count} ({100 * count / whole:.1f} %)" if whole else "-"

@@ -1,15 +1,17 @@
 """Sums over a ledger: what was asked, what it cost, and how often the judge failed, also by length of the response."""
 
-import bisect
 import dataclasses
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 
+from components.judge.memory.deciles import decile, shortest
 from components.judge.memory.tables import COLUMNS
-from components.judge.verdict import PARSE_REASONS
+from components.judge.verdict import PARSE_REASONS, UnknownReason
 
-DECILES = 10
+_UNREAD: Final = PARSE_REASONS - {UnknownReason.CONTRADICTORY}
+_AGAIN: Final = frozenset({"again", "single"})
+"""Purposes of calls for what an earlier reply had left open."""
 
 
 @dataclasses.dataclass(slots=True)
@@ -19,10 +21,12 @@ class Total:
     Attributes:
         verdicts: rows of verdicts.
         unknown: those without a decision.
-        unread: those of ``unknown`` for which a reply came that could not be read (:data:`PARSE_REASONS`).
-        repeated: verdicts that took more than one call.
+        unread: those of ``unknown`` for which a reply came that could not be read.
+        contradictory: those of ``unknown`` that a reply decided in two ways.
         calls: questions put to the judge, answered from our cache or not.
+        again: those of ``calls`` for what an earlier reply had left open.
         attempts: HTTP calls, repetitions included.
+        repeated: those of ``attempts`` beyond the first of their question.
         cached: questions that our cache answered.
         tokens: of prompts and replies, as the server counted.
         cost: by currency.
@@ -31,16 +35,14 @@ class Total:
     verdicts: int = 0
     unknown: int = 0
     unread: int = 0
-    repeated: int = 0
+    contradictory: int = 0
     calls: int = 0
+    again: int = 0
     attempts: int = 0
+    repeated: int = 0
     cached: int = 0
     tokens: int = 0
     cost: dict[str, float] = dataclasses.field(default_factory=dict)
-
-    def share(self, count: int) -> float | None:
-        """``count`` as a part of the verdicts; None where there is no verdict."""
-        return count / self.verdicts if self.verdicts else None
 
 
 Key = Callable[[dict[str, Any]], str]
@@ -66,12 +68,14 @@ def totals(verdicts: Iterable[dict[str, Any]], calls: Iterable[dict[str, Any]], 
         total = found[key(row)]
         total.verdicts += 1
         total.unknown += row["status"] == "unknown"
-        total.unread += row["reason"] in PARSE_REASONS
-        total.repeated += row["attempts"] > 1
+        total.unread += row["reason"] in _UNREAD
+        total.contradictory += row["reason"] == UnknownReason.CONTRADICTORY
     for row in calls:
         total = found[key(row)]
         total.calls += 1
+        total.again += row["purpose"] in _AGAIN
         total.attempts += row["attempts"]
+        total.repeated += max(0, row["attempts"] - 1)
         total.cached += bool(row["from_cache"])
         total.tokens += row["prompt_tokens"] + row["completion_tokens"]
         if row["cost"] is not None:
@@ -91,15 +95,14 @@ def by_decile(lengths: Sequence[int]) -> Key:
     """
     ordered = sorted(lengths)
 
-    def decile(row: dict[str, Any]) -> str:
+    def named(row: dict[str, Any]) -> str:
         length = row["response_chars"]
         if length is None or not ordered:
             return "-"
-        place = min(bisect.bisect_left(ordered, length), len(ordered) - 1)
-        number = DECILES * place // len(ordered)
-        return f"{number + 1:2d} from {ordered[-(-number * len(ordered) // DECILES)]}"
+        number = decile(ordered, length)
+        return f"{number:2d} from {shortest(ordered, number)}"
 
-    return decile
+    return named
 
 
 def sample_lengths(verdicts: Iterable[dict[str, Any]]) -> list[int]:

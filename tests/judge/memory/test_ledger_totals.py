@@ -31,12 +31,12 @@ def entry(number: int, status: str = "met", reason: str | None = None, attempts:
     )
 
 
-def call(number: int, attempts: int, cost: float | None, *, from_cache: bool = False) -> CallRow:
+def call(number: int, attempts: int, cost: float | None, *, from_cache: bool = False, purpose: str = "ask") -> CallRow:
     return CallRow(
         time=1.0,
         judge="a" if number < 8 else "b",
         protocol="rubric/1",
-        purpose="ask",
+        purpose=purpose,
         prompt_hash="0",
         attempts=attempts,
         seconds=0.5,
@@ -55,10 +55,15 @@ def ledger(tmp_path):
     with Ledger(tmp_path / "ledger.sqlite") as opened:
         opened.add([entry(number) for number in range(1, 8)])
         opened.add([entry(8, "unknown", "timeout", 3), entry(9, "unmet"), entry(10, "unknown", "refused")])
-        opened.add([entry(11, "unknown", "truncated")])
+        opened.add([entry(11, "unknown", "truncated"), entry(12, "unknown", "contradictory", 2)])
         opened.add_call(call(1, 1, 0.25))
         opened.add_call(call(2, 3, 0.5))
+        # A rival in two orders makes two questions, and neither is asked again.
+        opened.add_call(call(12, 1, None))
+        opened.add_call(call(12, 1, None))
         opened.add_call(call(9, 0, None, from_cache=True))
+        opened.add_call(call(11, 2, None, purpose="again"))
+        opened.add_call(call(11, 1, None, purpose="single"))
         # What a live writer has not flushed yet, another reader does not see.
         opened.flush()
         yield opened
@@ -73,22 +78,25 @@ def test_totals_by_judge_reason_and_length(ledger, capsys):
     assert main(["ledger", str(ledger.path)]) == 0
     text = capsys.readouterr().out
     judges = table(text, "judge")
-    # verdicts, unknown, unread and repeated with their shares, calls, HTTP calls, from the cache, tokens, cost
+    # verdicts; unknown, unread, contradictory; calls; again, from the cache; HTTP calls; repeated; tokens, cost
     none = ["0", "(0.0", "%)"]
-    assert judges["a"] == ["7", *none, *none, *none, "2", "4", "0", "240", "0.7500", "USD"]
-    assert judges["b"] == ["4", "3", "(75.0", "%)", "1", "(25.0", "%)", "1", "(25.0", "%)", "1", "0", "1", "0", "-"]
+    one, three = ["1", "(20.0", "%)"], ["4", "(80.0", "%)"]
+    assert judges["a"] == ["7", *none * 3, "2", *none * 2, "4", "2", "(50.0", "%)", "240", "0.7500", "USD"]
+    again = ["2", "(40.0", "%)"]
+    assert judges["b"] == ["5", *three, *one, *one, "5", *again, *one, "5", "1", "(20.0", "%)", "480", "-"]
     reasons = table(text, "reason")
     assert {name: cells[0] for name, cells in reasons.items()} == {
         "-": "8",
+        "contradictory": "1",
         "refused": "1",
         "timeout": "1",
         "truncated": "1",
     }
     lengths = table(text, "response length, decile")
-    # Eleven samples: the first decile has two of them.
+    # Twelve samples: the first decile has two of them, and so has the sixth.
+    starts = [10, 30, 40, 50, 60, 70, 90, 100, 110, 120]
     assert {name: cells[0] for name, cells in lengths.items()} == {
-        "1 from 10": "2",
-        **{f"{number} from {10 * number + 10}": "1" for number in range(2, 11)},
+        f"{number} from {start}": "2" if number in (1, 6) else "1" for number, start in enumerate(starts, start=1)
     }
 
 
@@ -105,8 +113,8 @@ def test_segments_give_the_same_totals(ledger, tmp_path, capsys):
     joined = capsys.readouterr().out
     assert table(joined, "reason").keys() == table(direct, "reason").keys()
     assert table(joined, "judge")["a"][-2:] == ["0.8750", "USD"]
-    assert pq.read_table(tmp_path / "out/calls.parquet")["attempts"].to_pylist() == [1, 3, 0, 1]
-    assert pq.read_table(tmp_path / "out/verdicts.parquet").num_rows == 11
+    assert pq.read_table(tmp_path / "out/calls.parquet")["attempts"].to_pylist() == [1, 3, 1, 1, 0, 2, 1, 1]
+    assert pq.read_table(tmp_path / "out/verdicts.parquet").num_rows == 12
 
 
 def test_equal_lengths_share_the_lowest_decile():

@@ -13,8 +13,8 @@ from components.judge.memory.segments import to_table
 from components.judge.memory.tables import COLUMNS
 from components.judge.memory.totals import by, by_decile, sample_lengths, totals
 
-UNREAD = {"unparseable", "contradictory", "missing", "truncated", "empty_reply"}
-REASONS = [None, "timeout", "unparseable", "truncated", "missing", "budget", "low_mass"]
+UNREAD = {"unparseable", "missing", "truncated", "empty_reply"}
+REASONS = [None, "timeout", "unparseable", "contradictory", "truncated", "missing", "budget", "low_mass"]
 
 VERDICT = st.fixed_dictionaries(
     {
@@ -30,6 +30,7 @@ CALL = st.fixed_dictionaries(
         "judge": st.sampled_from(["a", "b", "c"]),
         "protocol": st.sampled_from(["rubric/1", "verif/2"]),
         "reason": st.sampled_from(REASONS),
+        "purpose": st.sampled_from(["ask", "again", "single"]),
         "attempts": st.integers(0, 3),
         "prompt_tokens": st.integers(0, 1000),
         "completion_tokens": st.integers(0, 1000),
@@ -51,7 +52,7 @@ def verdict(part: dict) -> dict:
 
 
 def call(part: dict) -> dict:
-    row = dict.fromkeys(COLUMNS["calls"]) | {"time": 0.0, "purpose": "ask", "prompt_hash": "", "seconds": 0.0} | part
+    row = dict.fromkeys(COLUMNS["calls"]) | {"time": 0.0, "prompt_hash": "", "seconds": 0.0} | part
     return row | {
         "currency": None if row["cost"] is None else "EUR",
         "cached_tokens": 0,
@@ -80,7 +81,10 @@ def test_totals_are_those_of_arrow(column: str, verdicts: list[dict], calls: lis
         assert total.verdicts == mine.num_rows
         assert total.unknown == mine.num_rows - mine["reason"].null_count
         assert total.unread == pc.sum(pc.is_in(mine["reason"], pa.array(sorted(UNREAD))), min_count=0).as_py()
-        assert total.repeated == mine.filter(pc.greater(mine["attempts"], 1)).num_rows
+        assert total.contradictory == mine.filter(pc.equal(mine["reason"], "contradictory")).num_rows
+        assert total.again == theirs.filter(pc.not_equal(theirs["purpose"], "ask")).num_rows
+        repeated = theirs.filter(pc.greater(theirs["attempts"], 1))
+        assert total.repeated == pc.sum(repeated["attempts"], min_count=0).as_py() - repeated.num_rows
         assert total.calls == theirs.num_rows
         assert total.attempts == pc.sum(theirs["attempts"], min_count=0).as_py()
         assert total.cached == pc.sum(theirs["from_cache"], min_count=0).as_py()
