@@ -3,15 +3,13 @@
 A grader that fails on long answers is a bias of its own.
 """
 
-import bisect
 import dataclasses
 from collections.abc import Iterable, Sequence
 
+from components.judge.memory.deciles import DECILES, deciles
 from components.judge.verdict import PARSE_REASONS, UnknownReason, Verdict
 from components.reward.asked import Asked
 from components.reward.judgement import RULE
-
-DECILES = 10
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -66,12 +64,6 @@ class Judged:
             checks=len(everything) - len(given),
             checks_failed=sum(verdict.reason is UnknownReason.RULE_FAILED for verdict in everything),
         )
-
-
-def deciles(lengths: Sequence[int]) -> list[int]:
-    """The decile, from 1 to 10, that each length falls into; equal lengths share the lowest that is theirs."""
-    ordered = sorted(lengths)
-    return [1 + DECILES * bisect.bisect_left(ordered, length) // len(ordered) for length in lengths]
 
 
 def rates(samples: Sequence[Judged]) -> dict[str, float]:

@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from components.judge.memory.deciles import deciles
 from components.judge.verdict import UnknownReason, Verdict, VerdictStatus
 from components.reward.asked import Asked
-from components.reward.judge_rates import Judged, deciles, rates, rates_by_decile
+from components.reward.judge_rates import Judged, rates, rates_by_decile
 
 
 def verdict(reason: UnknownReason | None = None, attempts: int = 1) -> Verdict:
