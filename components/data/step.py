@@ -4,7 +4,7 @@ import dataclasses
 import json
 from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from components.core.contracts import PROMPTS, write_table
 from components.core.errors import ConfigError
@@ -24,6 +24,7 @@ from components.gold.checks import GoldChecks
 from components.gold.wordlists import word_list_path
 from components.judge.rule import Rule
 from components.judge.verdict import Criterion
+from components.reward.rows import check_row
 
 if TYPE_CHECKING:
     from components.core.spec import Experiment
@@ -119,7 +120,11 @@ def _rule(line: "CriterionSpec") -> Rule | None:
 
 
 def run(context: StepContext) -> Mapping[str, str | int]:
-    """Write train.parquet, heldout.parquet and data.json."""
+    """Write train.parquet, heldout.parquet and data.json.
+
+    Raises:
+        ConfigError, ContractError: as :func:`load_items`, or the reward has no number for a training row.
+    """
     experiment = context.experiment
     train, heldout, reading = load_items(experiment)
     data = experiment.data
@@ -127,6 +132,10 @@ def run(context: StepContext) -> Mapping[str, str | int]:
     for split, items in (("train", train), ("heldout", heldout)):
         path = context.out / f"{split}.parquet"
         rows = prompt_rows(items, split=split, data_source=data.name, system_prompt=experiment.policy.system_prompt)
+        if split == "train":
+            for row, item in zip(rows, items, strict=True):
+                info = cast(Mapping[str, object], row["extra_info"])
+                check_row(experiment.reward, item.criteria, f"{path.name}, row {info['id']}")
         write_table(path, rows, PROMPTS)
         files[path.name] = {
             "rows": len(rows),
