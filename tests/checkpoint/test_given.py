@@ -1,0 +1,115 @@
+"""Checkpoints and models that lie anywhere become published model folders."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from transformers import AutoModelForCausalLM
+
+from components.checkpoint.__main__ import main
+from components.checkpoint.given import find, import_step
+from components.core.errors import StepError
+from components.core.progress import Progress
+from components.core.services import seaweedfs
+from components.core.services.manager import ServiceManager
+from components.core.spec import load_experiment
+from components.core.step.execute import perform
+from components.core.store import Store
+
+TINY = load_experiment("tiny")
+
+
+@pytest.fixture
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("GAVEL_STATE", str(tmp_path / "state"))
+    monkeypatch.delenv("GAVEL_SUPERVISOR", raising=False)
+    return tmp_path / "state"
+
+
+@pytest.fixture
+def actor(tmp_path: Path, policy: Path, make_checkpoint: Callable[..., Path]) -> Path:
+    torch.manual_seed(1)
+    state = AutoModelForCausalLM.from_pretrained(policy, dtype=torch.float32).state_dict()
+    trained = {name: tensor * (1 + 1e-3 * torch.rand_like(tensor)) for name, tensor in state.items()}
+    trained["lm_head.weight"] = trained["model.embed_tokens.weight"]
+    folder = make_checkpoint(tmp_path / "global_step_4" / "actor", trained)
+    (folder / "optim_world_size_1_rank_0.pt").write_bytes(b"large")
+    return folder
+
+
+def test_a_model_is_taken_as_it_is_and_found_again_wherever_it_lies(tmp_path: Path, policy: Path, state: Path):
+    store = (tmp_path / "store").as_uri()
+    first = perform(import_step(str(policy)), TINY, store, {})
+    assert (first.reused, first.metadata["merged"]) == (False, False)
+    published = Path(first.uri.removeprefix("file://")) / "model"
+    assert (published / "model.safetensors").read_bytes() == (policy / "model.safetensors").read_bytes()
+    shutil.copytree(policy, tmp_path / "moved")
+    assert perform(import_step((tmp_path / "moved").as_uri()), TINY, store, {}).uri == first.uri
+    # What the step published is itself a model.
+    assert perform(import_step(first.uri), TINY, store, {}).uri == first.uri
+    (tmp_path / "moved" / "generation_config.json").write_text("{}")
+    assert perform(import_step(str(tmp_path / "moved")), TINY, store, {}).uri != first.uri
+
+
+@pytest.mark.slow
+def test_a_checkpoint_is_merged_once(tmp_path: Path, actor: Path, state: Path):
+    pytest.importorskip("verl")
+    store = (tmp_path / "store").as_uri()
+    first = perform(import_step(str(actor.parent)), TINY, store, {})
+    assert (first.metadata["merged"], first.metadata["logit_difference"]) == (True, 0.0)
+    # The optimizer's state decides nothing.
+    (actor / "optim_world_size_1_rank_0.pt").unlink()
+    again = perform(import_step(str(actor)), TINY, store, {})
+    assert (again.reused, again.uri) == (True, first.uri)
+
+
+@pytest.mark.slow
+def test_the_command_merges_into_a_folder(tmp_path: Path, actor: Path, state: Path, capsys):
+    pytest.importorskip("verl")
+    target = tmp_path / "merged"
+    assert main(["merge", str(actor), str(target)]) == 0
+    assert "logit_difference" in capsys.readouterr().out
+    assert json.loads((target / "config.json").read_text())["dtype"] == "float32"
+    assert main(["merge", str(actor), str(target)]) == 0
+    assert "merged before" in capsys.readouterr().out
+    assert main(["merge", str(actor), str(target), "--dtype", "bfloat16"]) == 1
+    assert "not of this checkpoint" in capsys.readouterr().err
+    assert main(["merge", str(target), str(tmp_path / "n")]) == 1
+    assert "merged model already" in capsys.readouterr().err
+
+
+def test_the_command_says_what_is_wrong(tmp_path: Path, actor: Path, state: Path, capsys):
+    (actor / "model_world_size_1_rank_0.pt").write_bytes(b"")
+    assert main(["merge", str(actor.parent), str(tmp_path / "m")]) == 1
+    assert "not whole: model_world_size_1_rank_0.pt was cut short" in capsys.readouterr().err
+    assert main(["merge", str(tmp_path / "none"), str(tmp_path / "m")]) == 1
+    assert "there is no such folder" in capsys.readouterr().err
+    assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.s3
+def test_a_checkpoint_in_a_bucket_is_fetched_without_the_optimizer(
+    tmp_path: Path, actor: Path, state: Path, monkeypatch: pytest.MonkeyPatch
+):
+    manager = ServiceManager(state)
+    try:
+        for name, value in seaweedfs.start(state, bucket="gavel", manager=manager).items():
+            monkeypatch.setenv(name, value)
+        store = Store.open("s3://gavel")
+        for path in actor.rglob("*"):
+            if path.is_file():
+                store.write_bytes(f"runs/global_step_4/actor/{path.relative_to(actor).as_posix()}", path.read_bytes())
+        uri = "s3://gavel/runs/global_step_4"
+        located = find(uri, Progress("x"))
+        assert not located.merged
+        names = {path.name for path in located.folder.rglob("*") if path.is_file()}
+        assert "model_world_size_1_rank_0.pt" in names
+        assert not any(name.startswith("optim_") for name in names)
+        assert torch.load(located.folder / "model_world_size_1_rank_0.pt").keys()
+        with pytest.raises(StepError, match="nothing lies below"):
+            find("s3://gavel/runs/none", Progress("x"))
+    finally:
+        manager.end_all()
