@@ -13,9 +13,12 @@ from components.judge.failures import Failure, ReplyError
 from components.judge.parsing.reasoning import drop_reasoning
 from components.judge.profiles import Profile, profile_for
 from components.judge.profiles.vllm import Vllm
+from components.judge.protocols import yes_no
+from components.judge.protocols.base import Opinion, Sampling
+from components.judge.protocols.chat_template import load_chat
 from components.judge.remedies import remedy
-from components.judge.verdict import UnknownReason
-from components.judge.wire import Wire
+from components.judge.transport.once import Once
+from components.judge.verdict import Criterion, Sample, UnknownReason
 
 if TYPE_CHECKING:
     from components.core.spec.judge import JudgeSpec
@@ -31,6 +34,11 @@ _HELLO = Message("user", "Does a cat count as an animal? Answer with one word, y
 _WORDLESS = (UnknownReason.TRUNCATED, UnknownReason.EMPTY_REPLY)
 _DISTURBED = (UnknownReason.JUDGE_DOWN, UnknownReason.TIMEOUT)
 """The server was busy or away, which says nothing about what it can do."""
+_PLAIN = Sample("check", "check", "Write a sentence.", "A cat sleeps.", (Criterion("mentions an animal"),))
+_LEAST_MASS = 1e-12
+_USEFUL_MASS = 0.01
+_USUAL_MASS = 0.5
+"""The default of reward.min_mass."""
 _PROMPT = "A small cat sleeps by the kitchen window."
 
 
@@ -72,7 +80,7 @@ async def check(spec: "JudgeSpec", endpoint: str, key: str | None) -> list[Findi
     """
     profile = profile_for(spec, endpoint)
     where = Finding("profile", True, f"{profile.name}; {endpoint.rstrip('/')}{profile.chat_route}")
-    async with Wire(endpoint, key=key, timeout=spec.timeout_seconds) as wire:
+    async with Once(endpoint, key=key, timeout=spec.timeout_seconds) as wire:
         plain = await _plain(spec, profile, wire)
         found = [where, plain]
         if not plain.works and plain.needed:
@@ -89,7 +97,7 @@ def _tokens(spec: "JudgeSpec") -> int:
     return 32 if spec.thinking is False or spec.serving == "embedded" else spec.max_answer_tokens
 
 
-async def _plain(spec: "JudgeSpec", profile: Profile, wire: Wire) -> Finding:
+async def _plain(spec: "JudgeSpec", profile: Profile, wire: Once) -> Finding:
     got = await Asker(spec, profile, wire)(Call((_HELLO,), max_tokens=_tokens(spec)))
     if isinstance(got, Failure):
         text = f"{got.reason.value}: {got.detail}"
@@ -104,24 +112,52 @@ async def _plain(spec: "JudgeSpec", profile: Profile, wire: Wire) -> Finding:
     return Finding("chat", True, f"{got.seconds:.2f} s, {speed}; it says {_shown(got.text)}")
 
 
-async def _reply_logprobs(spec: "JudgeSpec", profile: Profile, wire: Wire) -> Finding:
-    asked = spec.model_copy(update={"answer_logprobs": True})
+async def _reply_logprobs(spec: "JudgeSpec", profile: Profile, wire: Once) -> Finding:
+    """Asks as ``rubric_token`` does, and says how much of the probability its two words have."""
+    name, asked = "log-probabilities of the reply", spec.model_copy(update={"answer_logprobs": True})
     if not profile.takes_logprobs(asked):
         text = f"not asked: {profile.name} gives none for {spec.model_name}"
-        return _claim("log-probabilities of the reply", False, text, spec.answer_logprobs, "answer_logprobs")
-    got = await Asker(asked, profile, wire)(Call((_HELLO,), max_tokens=_tokens(spec), top_logprobs=2))
-    if untried := _untried("log-probabilities of the reply", got):
+        return _claim(name, False, text, spec.answer_logprobs, "answer_logprobs")
+    heard: list[Answer | Failure] = []
+    ask = Asker(asked, profile, wire)
+
+    async def listen(call: Call) -> Answer | Failure:
+        heard.append(await ask(call))
+        return heard[-1]
+
+    template = load_chat(yes_no.NAME, yes_no.FIELDS, asks_again=False)
+    token = yes_no.YesNo(template, Sampling(1, spec.temperature), _LEAST_MASS)
+    (opinion,) = await token.opinions(_PLAIN, listen)
+    got = heard[0]
+    if untried := _untried(name, got):
         return untried
     tokens = got.tokens if isinstance(got, Answer) else None
-    if tokens:
-        alternatives = max(len(token.top) for token in tokens)
-        text = f"{len(tokens)} tokens, up to {alternatives} alternatives each"
-    else:
+    if not tokens:
         text = got.detail if isinstance(got, Failure) else "the reply has none"
-    return _claim("log-probabilities of the reply", bool(tokens), text, spec.answer_logprobs, "answer_logprobs")
+        return _claim(name, False, text, spec.answer_logprobs, "answer_logprobs")
+    text, hint = _mass(opinion)
+    found = _claim(
+        name, True, f"up to {len(tokens[0].top)} alternatives; {text}", spec.answer_logprobs, "answer_logprobs"
+    )
+    return found if not hint else dataclasses.replace(found, remedy="; ".join(filter(None, (found.remedy, hint))))
 
 
-async def _schema(spec: "JudgeSpec", profile: Profile, wire: Wire) -> Finding:
+def _mass(opinion: Opinion) -> tuple[str, str]:
+    """How much yes and no have together, which rubric_token needs, and what to do where it is little."""
+    if opinion.mass is None:
+        return opinion.trouble.detail if opinion.trouble else "yes and no have no probability", ""
+    text = f"yes and no have {opinion.mass:.2g} together"
+    if opinion.mass >= _USUAL_MASS:
+        return text, ""
+    if opinion.mass < _USEFUL_MASS:
+        return text, "the judge wants to say something else: rubric_token is not for it"
+    return text, (
+        f"for rubric_token set reward.min_mass below {opinion.mass:.2g} (default {_USUAL_MASS}), its verdicts then "
+        "only rank; or take a judge that wants to answer yes or no"
+    )
+
+
+async def _schema(spec: "JudgeSpec", profile: Profile, wire: Once) -> Finding:
     name = "JSON schema"
     call = Call((_ASK,), max_tokens=max(64, _tokens(spec)), schema=_SCHEMA)
     tried: Profile = profile
@@ -144,7 +180,7 @@ async def _schema(spec: "JudgeSpec", profile: Profile, wire: Wire) -> Finding:
     return Finding(name, True, f"obeyed: {_shown(got.text)}", hint)
 
 
-async def _stream(spec: "JudgeSpec", profile: Profile, wire: Wire) -> Finding:
+async def _stream(spec: "JudgeSpec", profile: Profile, wire: Once) -> Finding:
     asked = spec.model_copy(update={"stream": "always"})
     got = await Asker(asked, profile, wire)(Call((_HELLO,), max_tokens=_tokens(spec)))
     if isinstance(got, Answer):
@@ -161,7 +197,7 @@ async def _stream(spec: "JudgeSpec", profile: Profile, wire: Wire) -> Finding:
     )
 
 
-async def _echo(spec: "JudgeSpec", profile: Profile, wire: Wire) -> Finding:
+async def _echo(spec: "JudgeSpec", profile: Profile, wire: Once) -> Finding:
     name = "log-probabilities of the prompt"
     if not profile.echoes:
         return _claim(name, False, f"not asked: {profile.name} echoes no prompt", spec.logprobs, "logprobs")

@@ -1,6 +1,8 @@
 """What the check says of servers that can do everything, little, or nothing."""
 
 import asyncio
+import contextlib
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -155,3 +157,54 @@ def _argv(process: psutil.Process) -> list[str]:
         return process.cmdline()
     except (psutil.NoSuchProcess, psutil.AccessDenied):
         return []
+
+
+def one_token(*chances: tuple[str, float]) -> dict[str, Any]:
+    """A reply of one token with the natural log-probabilities of its alternatives."""
+    top = [{"token": text, "logprob": math.log(chance)} for text, chance in chances]
+    choice = {"message": {"role": "assistant", "content": chances[0][0]}, "finish_reason": "length"}
+    return {"choices": [choice | {"logprobs": {"content": [top[0] | {"top_logprobs": top}]}}]}
+
+
+@pytest.mark.parametrize(
+    ("chances", "said", "hint"),
+    [
+        ([("Yes", 0.5), (" yes", 0.25), ("No", 0.125)], "yes and no have 0.88 together", ""),
+        ([("A", 0.75), ("yes", 0.125), ("no", 0.0625)], "yes and no have 0.19 together", "reward.min_mass below 0.19"),
+        ([("A", 0.75), ("B", 0.25)], "yes and no have 0 together", "rubric_token is not for it"),
+    ],
+)
+async def test_the_mass_that_rubric_token_needs_is_told(chances: list[tuple[str, float]], said: str, hint: str) -> None:
+    server = ChatServer(say(completion("Yes.")), say(one_token(*chances)))
+    async with server.serve() as url:
+        found = by_name(await check(spec(answer_logprobs=True), url, None))["log-probabilities of the reply"]
+    assert found.works
+    assert f"up to {len(chances)} alternatives; {said}" in found.text
+    assert hint in found.remedy
+    assert bool(hint) == bool(found.remedy)
+    # It is asked as the protocol asks.
+    assert (server.bodies[1]["max_tokens"], server.bodies[1]["top_logprobs"]) == (1, 20)
+
+
+async def test_what_a_server_says_is_bounded_and_has_no_key() -> None:
+    key = "a-key-of-some-length"
+
+    async def echo(request: web.Request, _: dict[str, Any]) -> web.StreamResponse:
+        return web.json_response({"error": {"message": request.headers["Authorization"]}}, status=400)
+
+    async def flood(request: web.Request, _: dict[str, Any]) -> web.StreamResponse:
+        stream = web.StreamResponse()
+        await stream.prepare(request)
+        with contextlib.suppress(ConnectionError):
+            for _number in range(1000):
+                await stream.write(b" " * (1 << 20))
+        return stream
+
+    async def away(_: web.Request, __: dict[str, Any]) -> web.StreamResponse:
+        raise web.HTTPTemporaryRedirect("http://127.0.0.1:9/elsewhere")
+
+    for behaviour, said in ((echo, "[key]"), (flood, "bytes in one reply"), (away, "calls are not sent on")):
+        async with ChatServer(behaviour).serve() as url:
+            chat = (await check(spec(timeout_seconds=20), url, key))[1]
+        assert said in chat.text
+        assert key not in chat.text
