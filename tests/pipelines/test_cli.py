@@ -44,3 +44,22 @@ def test_without_a_command_the_usage_is_shown(capsys):
         main([])
     assert caught.value.code == 2
     assert "COMMAND" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["EXPERIMENT=tiny"], "no checkpoint is named"),
+        (["CHECKPOINT=", "EXPERIMENT=tiny"], "no checkpoint is named"),
+        (["CHECKPOINT=nowhere", "EXPERIMENT=tiny"], "there is no such folder"),
+        (["CHECKPOINT=nowhere", "EXPERIMENT=tiny", "JUDGE=nobody"], "nobody"),
+        (["CHECKPOINT=nowhere", "EXPERIMENT=tiny", "evaluation.batchs=1"], "did you mean batch?"),
+    ],
+)
+def test_mistakes_of_an_evaluation_are_told_before_anything_starts(capsys, monkeypatch, tmp_path, arguments, words):
+    monkeypatch.setenv("GAVEL_STATE", str(tmp_path / "state"))
+    assert main(["eval", *arguments]) == 1
+    captured = capsys.readouterr()
+    assert words in captured.err
+    assert "Traceback" not in captured.err
+    assert not (tmp_path / "state").exists()
