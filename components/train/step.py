@@ -171,8 +171,7 @@ def _metrics(work: Path, attempts: dict[int, int]) -> Any:
 def _depends(experiment: Experiment) -> dict[str, Any]:
     return {
         "policy": experiment.policy_identity(),
-        "judge": experiment.judge_identity(),
-        "reward": experiment.reward_identity(),
+        **experiment.rewarding_identity(),
         "training": experiment.training_identity(),
         "seed": experiment.seed,
     }

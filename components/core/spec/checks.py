@@ -105,6 +105,13 @@ def _logprobs(judge: JudgeSpec, reward: RewardSpec) -> Iterable[Conflict]:
             )
 
 
+def _rules_name(judge: JudgeSpec, panel: PanelSpec | None) -> Iterable[Conflict]:
+    """Verdicts by rules stand beside the judge's in one ledger, under a name of their own."""
+    for key, name in (("judge.name", judge.name), ("panel.name", panel.name if panel is not None else "")):
+        if name == "rule":
+            yield Conflict(key, "'rule' is the name under which the verdicts of rules stand", "choose another name")
+
+
 def _value(reward: RewardSpec, panel: PanelSpec | None) -> Iterable[Conflict]:
     """The mean of a panel is a probability even where its members say yes or no."""
     if reward.value == "probability" and reward.protocol not in GIVES_PROBABILITIES and panel is None:
@@ -258,6 +265,7 @@ CHECKS = (
     Check(("policy", "evaluation", "cluster"), _ifeval),
     Check(("judge", "reward", "training", "evaluation"), _judge_context),
     Check(("judge", "reward"), _logprobs),
+    Check(("judge",), _rules_name, ("panel",)),
     Check(("reward",), _value, ("panel",)),
     Check(("reward", "data"), _judged),
     Check(("reward", "data"), _penalties),

@@ -152,6 +152,14 @@ class Experiment(Spec):
         """What decides a reward, given verdicts."""
         return self.reward.model_dump(mode="json", exclude={"name", "pause_minutes"})
 
+    def rewarding_identity(self) -> dict[str, Any]:
+        """What decides the rewards of training, given responses. A control arm trains without judge and protocol, so
+        that one training can be scored by several."""
+        if self.reward.asks_in_training:
+            return {"judge": self.judge_identity(), "reward": self.reward_identity()}
+        used = {"combine", "clip", "length_target", "min_known_weight", "max_abstain_rate"}
+        return {"reward": self.reward.model_dump(mode="json", include=used)}
+
     def training_identity(self) -> dict[str, Any]:
         """What decides the trained weights, given policy, data, judge and reward. Checkpoint keeping is left out: it
         only decides where a killed run goes on."""

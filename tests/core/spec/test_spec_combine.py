@@ -49,6 +49,13 @@ CONTROLS = ("rule_only", "length", "random", "format")
         ("reward.combine", "no line with verifier rule", "one such line", ["reward.combine=rule_only"]),
         ("reward.combine", "product", "rubric", ["reward.combine=product"]),
         ("reward.length_target", "0", "1", ["reward.combine=length", "reward.length_target=0"]),
+        ("judge.name", "the name under which the verdicts of rules stand", "another name", ["judge.name=rule"]),
+        (
+            "panel.name",
+            "the name under which the verdicts of rules stand",
+            "another name",
+            ["panel={name: rule, members: [{use: tiny-lr, name: second}], combine: mean}"],
+        ),
         # A control arm's held-out responses are judged, so what the protocol needs is needed there too.
         (
             "reward.min_mass",
@@ -113,3 +120,20 @@ def test_the_rewards_of_verif_and_of_control_arms_ship_as_files() -> None:
     ):
         reward = load_experiment("tiny", [f"reward={name}"]).reward
         assert (reward.combine, reward.protocol, reward.value) == (combine, protocol, "binary"), name
+
+
+def test_what_a_judge_changes_changes_no_training_of_a_control_arm() -> None:
+    def identity(*overrides: str) -> dict[str, object]:
+        return load_experiment("tiny", overrides).rewarding_identity()
+
+    for change in ("judge.model_name=other", "reward.temperature=2", "reward.value=binary"):
+        assert identity(change) != identity()
+        assert identity("reward.combine=length", change) == identity("reward.combine=length")
+    assert identity("reward.combine=length") != identity("reward.combine=random")
+    assert identity("reward.combine=length", "reward.length_target=9") != identity("reward.combine=length")
+
+
+def test_the_identity_of_what_a_judge_rewards_is_whole() -> None:
+    experiment = load_experiment("tiny")
+    expected = {"judge": experiment.judge_identity(), "reward": experiment.reward_identity()}
+    assert experiment.rewarding_identity() == expected
