@@ -11,6 +11,17 @@ _AXES: Final = frozenset(
     {"accuracy", "completeness", "context_awareness", "communication_quality", "instruction_following"}
 )
 _LEVELS: Final = frozenset({"level:example", "level:cluster"})
+_KEYS: Final = ("axis:", "cluster:")
+_THEMES: Final = (
+    "communication_",
+    "complex_responses_",
+    "context_seeking_",
+    "emergency_referrals_",
+    "global_health_",
+    "health_data_tasks_",
+    "hedging_",
+)
+"""What the names of its clusters begin with."""
 
 
 def benchmark_of(data_source: str, criteria: Sequence[Criterion]) -> str | None:
@@ -18,8 +29,10 @@ def benchmark_of(data_source: str, criteria: Sequence[Criterion]) -> str | None:
     if "healthbench" in data_source.lower().replace("-", "").replace("_", ""):
         return "HealthBench"
     for line in criteria:
-        axes = {tag.partition(":")[2] for tag in line.tags if tag.startswith("axis:")}
-        if any(tag.startswith("cluster:") for tag in line.tags) or (axes & _AXES and _LEVELS & set(line.tags)):
+        axes, clusters = ({tag.removeprefix(key) for tag in line.tags if tag.startswith(key)} for key in _KEYS)
+        if axes & _AXES and (clusters or _LEVELS & set(line.tags)):
+            return "HealthBench"
+        if any(cluster.startswith(_THEMES) for cluster in clusters):
             return "HealthBench"
     return None
 

@@ -12,6 +12,7 @@ import pytest
 
 from components.core.errors import ConfigError
 from components.core.spec import load_experiment
+from components.data.benchmark import benchmark_of
 from components.data.convert import convert
 from components.data.reading import collect
 from components.data.rubric_rows import read_rubric_rows
@@ -100,6 +101,11 @@ def test_derived_rubrics_are_the_published_ones():
     assert [prompt for prompt, texts in derived.items() if texts != published[prompt]] == []
     converted = convert(checkers, source="v.parquet", name="verinstruct", all_to_judge=False)
     assert (len(converted.rows), converted.criteria, list(converted.left_out)) == (274, 1591, [])
+
+
+def test_the_benchmark_is_known_by_its_tags_alone():
+    found = read_rubric_rows(content("healthbench_val.parquet"), source="h.parquet")
+    assert [row.where for row in found if benchmark_of("renamed", row.item.criteria) != "HealthBench"] == []
 
 
 def test_the_benchmark_is_not_trained_on_unless_that_is_said(tmp_path):

@@ -191,7 +191,9 @@ def test_all_bad_rows_are_told_at_once_and_ten_of_them_in_full():
 @pytest.mark.parametrize(
     ("bad", "what"),
     [
-        (row(line(tags=["cluster:x"])), "HealthBench"),
+        (row(line(tags=["cluster:hedging_no-uncertainty_hedges"])), "HealthBench"),
+        (row(line(tags=["axis:accuracy", "cluster:x"])), "HealthBench"),
+        (row(line(tags=["cluster:mine"])), None),
         (row(line(tags=["axis:accuracy", "level:example"])), "HealthBench"),
         (row(data_source="health_bench_500"), "HealthBench"),
         (row(line(tags=["axis:accuracy"])), None),
