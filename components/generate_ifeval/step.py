@@ -11,6 +11,7 @@ from components.core.step import Step, StepContext
 from components.data.files import read_source
 from components.generate.answers import answer, mean_tokens
 from components.generate.backend import chunk_size, open_generator
+from components.generate.model import Generator
 from components.generate.sampling import Sampling
 from components.generate_ifeval.prompts import prompt_rows, response_lines, take_lines
 from components.models.materialize import cache_folder, materialize
@@ -57,13 +58,17 @@ def run(context: StepContext) -> Mapping[str, Scalar]:
             chunk=chunk_size(experiment),
             kept=context.work / f"{name}.jsonl",
             progress=context.progress,
-            load=lambda locate=locate: open_generator(experiment, locate()),  # type: ignore[misc]
+            load=_loader(experiment, locate),
         )
         (context.out / f"responses_{name}.jsonl").write_bytes(response_lines(mine))
         found[f"{name}_tokens"] = mean_tokens(mine)
         answered += mine
     write_table(context.out / "generations.parquet", answered, GENERATIONS)
     return found
+
+
+def _loader(experiment: "Experiment", locate: Callable[[], Path]) -> Callable[[], Generator]:
+    return lambda: open_generator(experiment, locate())
 
 
 STEP = Step(

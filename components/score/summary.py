@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
@@ -45,11 +45,9 @@ def summarise(experiment: "Experiment", rows: Sequence[Row], sources: Mapping[st
             "samples": len(mine),
             "prompts": len({row["row_id"] for row in mine}),
             "abstained": sum(row["status"] == "abstained" for row in mine),
-            **{measure: _over_prompts(mine, lambda row, measure=measure: row[measure]) for measure in MEASURES},  # type: ignore[misc]
+            **{measure: _over_prompts(mine, measure) for measure in MEASURES},
             "test_score": {
-                source: _over_prompts(
-                    [row for row in mine if sources[row["row_id"]] == source], lambda row: row["judge_reward"]
-                )["mean"]
+                source: _over_prompts([row for row in mine if sources[row["row_id"]] == source], "judge_reward")["mean"]
                 for source in sorted({sources[row["row_id"]] for row in mine})
             },
         }
@@ -87,10 +85,10 @@ def _cell(found: Mapping[str, Any]) -> str:
     return f"{found['mean']:.3f}{error} ({found['n']})"
 
 
-def _over_prompts(rows: Sequence[Row], value: Callable[[Row], float | bool | None]) -> dict[str, Any]:
+def _over_prompts(rows: Sequence[Row], measure: str) -> dict[str, Any]:
     prompts: dict[str, list[float]] = defaultdict(list)
     for row in rows:
-        if (known := value(row)) is not None:
+        if (known := row[measure]) is not None:
             prompts[row["row_id"]].append(float(known))
     means = [fmean(values) for values in prompts.values()]
     return {
