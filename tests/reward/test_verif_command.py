@@ -67,7 +67,7 @@ def test_options(printed: Any):
             "verif",
             {"criteria": [SOFT | {"verifier": "code"}], "verdicts": ["met"]},
             "must be llm or rule",
-            "like|as in",
+            "as in",
         ),
         ("rubric", {"criteria": [SOFT | {"point": 2}], "verdicts": ["met"]}, "unknown key 'point'", "as in"),
         ("verif", {"criteria": [SOFT | {"weight": 2}], "verdicts": ["met"]}, "unknown key 'weight'", "as in"),
