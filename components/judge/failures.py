@@ -14,12 +14,16 @@ class Failure:
         detail: one line for people.
         body: the last reply body, if one came.
         attempts: calls made.
+        key: index of the API key of the last call, never the key; None when none was made.
+        endpoint: index of the endpoint of the last call; None when none was made.
     """
 
     reason: UnknownReason
     detail: str
     body: bytes | None = None
     attempts: int = 0
+    key: int | None = None
+    endpoint: int | None = None
 
 
 class ReplyError(Exception):

@@ -18,8 +18,8 @@ from components.judge.calls import Answer, Call, Message, Usage
 from components.judge.failures import Failure
 from components.judge.memory import Budget, Cache, Ledger
 from components.judge.profiles import profile_for
+from components.judge.transport.once import Once
 from components.judge.verdict import UnknownReason
-from components.judge.wire import Wire
 
 
 def call(text: str = "Is it so?", **changes: Any) -> Call:
@@ -28,7 +28,7 @@ def call(text: str = "Is it so?", **changes: Any) -> Call:
 
 async def ask(server: ChatServer, *calls: Call, judge: Any = None, **parts: Any) -> list[Answer | Failure]:
     judge = judge or spec()
-    async with server.serve() as url, Wire(url, key=None, timeout=2.0) as wire:
+    async with server.serve() as url, Once(url, key=None, timeout=2.0) as wire:
         asker = Asker(judge, profile_for(judge, url), wire, protocol="rubric/1", **parts)
         return list(await asyncio.gather(*(asker(each) for each in calls)))
 
@@ -79,7 +79,7 @@ async def test_the_cache_tells_protocol_draw_and_judge_apart(tmp_path: Path, cha
     server = ChatServer(say(completion()))
     cache = Cache(tmp_path / "cache")
     judge = spec()
-    async with server.serve() as url, Wire(url, key=None, timeout=2.0) as wire:
+    async with server.serve() as url, Once(url, key=None, timeout=2.0) as wire:
         for parts in ({"protocol": "rubric/1"}, {"protocol": "rubric/1"}, {"protocol": "rubric/1", **changes}):
             await Asker(judge, profile_for(judge, url), wire, cache=cache, **parts)(call())
     assert len(server.bodies) == 2
@@ -203,7 +203,7 @@ async def test_a_cancelled_call_is_charged_and_recorded(tmp_path: Path) -> None:
 
     server, budget, judge = ChatServer(hang), Budget(JudgeBudget(calls=1)), spec()
     with Ledger(tmp_path / "ledger") as ledger:
-        async with server.serve() as url, Wire(url, key=None, timeout=5.0) as wire:
+        async with server.serve() as url, Once(url, key=None, timeout=5.0) as wire:
             asker = Asker(judge, profile_for(judge, url), wire, ledger=ledger, budget=budget)
             with pytest.raises(TimeoutError):
                 await asyncio.wait_for(asker(call()), 0.2)

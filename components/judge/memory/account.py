@@ -85,6 +85,7 @@ class Account:
         if self._ledger is None:
             return
         used = usage or Usage()
+        made = reply if reply is not None else failure
         sample_id, response_chars = about or (None, None)
         self._ledger.add_call(
             CallRow(
@@ -95,8 +96,8 @@ class Account:
                 prompt_hash=hashlib.sha256(body).hexdigest(),
                 attempts=attempts,
                 seconds=time.monotonic() - begun,
-                key=None if reply is None else reply.key,
-                endpoint=None if reply is None else reply.endpoint,
+                key=None if made is None else made.key,
+                endpoint=None if made is None else made.endpoint,
                 prompt_tokens=used.prompt,
                 completion_tokens=used.completion,
                 cached_tokens=used.cached,

@@ -158,10 +158,12 @@ class Transport:
         calls = failed = 0
         refused: set[int] = set()
         trouble: Trouble | None = None
+        last: Slot | None = None
         while True:
             slot = await self._gate.enter(tokens, frozenset(refused), end, calls > 0)
             if slot is None:
-                return self._failure(trouble or self._waited_in_vain(), calls)
+                return self._failure(trouble or self._waited_in_vain(), calls, last)
+            last = slot
             calls += 1
             end = slot.began + self.deadline if end is None else end
             got = await self._once(slot, method, path, payload, max(0.01, end - slot.began), read)
@@ -176,7 +178,7 @@ class Transport:
             wait = self._own_wait(got, calls)
             soonest = max(wait, self._gate.soonest(frozenset(refused)))
             if not got.again or failed >= attempts or now + soonest >= end:
-                return self._failure(got, calls)
+                return self._failure(got, calls, slot)
             if wait:
                 await self._pause(wait)
 
@@ -217,7 +219,7 @@ class Transport:
         detail = f"{self.endpoint}: the judge did not answer while the call waited for its turn"
         return Trouble(UnknownReason.JUDGE_DOWN, detail, Signal.NOTHING, again=False)
 
-    def _failure(self, trouble: Trouble, calls: int) -> Failure:
+    def _failure(self, trouble: Trouble, calls: int, last: Slot | None) -> Failure:
         """Log each kind of failure once; the ledger has them all."""
         detail = trouble.detail
         if trouble.signal is Signal.KEY_REFUSED and len(self._gate.keys) > 1:
@@ -226,4 +228,5 @@ class Transport:
         if kind not in self._said and len(self._said) < 100:
             self._said.add(kind)
             log.warning("judge call failed: %s", detail)
-        return Failure(trouble.reason, detail, trouble.body, calls)
+        key, endpoint = (None, None) if last is None else (last.key.index, last.endpoint.index)
+        return Failure(trouble.reason, detail, trouble.body, calls, key, endpoint)

@@ -42,5 +42,5 @@ class Once:
         limit = self._timeout if deadline is None else max(0.01, min(self._timeout, deadline - begun))
         got = await self._wire.send("POST", 0, 0, path, body, limit, read)
         if isinstance(got, Trouble):
-            return Failure(got.reason, got.detail, got.body, 1)
+            return Failure(got.reason, got.detail, got.body, 1, 0, 0)
         return Reply(got.data, got.body, 1, time.monotonic() - begun)

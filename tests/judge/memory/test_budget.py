@@ -18,8 +18,8 @@ from components.judge.failures import Failure
 from components.judge.memory import Budget, CallRow, Ledger, Price, Spent
 from components.judge.memory.spending import spent_in
 from components.judge.profiles import profile_for
+from components.judge.transport.once import Once
 from components.judge.verdict import UnknownReason
-from components.judge.wire import Wire
 
 PRICE = JudgePrice(prompt=3.0, completion=15.0, cached=0.3, currency="USD")
 
@@ -122,7 +122,7 @@ def asked(text: str) -> Call:
 
 async def ask_all(server: ChatServer, budget: Budget, ledger: Ledger, count: int) -> list[Answer | Failure]:
     judge = spec(price=PRICE, max_concurrency=64)
-    async with server.serve() as url, Wire(url, key=None, timeout=5.0) as wire:
+    async with server.serve() as url, Once(url, key=None, timeout=5.0) as wire:
         asker = Asker(judge, profile_for(judge, url), wire, protocol="rubric/1", ledger=ledger, budget=budget)
         return list(await asyncio.gather(*(asker(asked(str(number))) for number in range(count))))
 

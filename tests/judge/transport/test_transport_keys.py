@@ -3,12 +3,14 @@
 import asyncio
 import collections
 import logging
+from pathlib import Path
 
 import pytest
 from scripted_wire import Came, Says, ScriptedWire, ask_all, transport
 from virtual_time import run
 
 from components.judge.failures import Failure
+from components.judge.memory import Account, Ledger
 from components.judge.transport import Reply
 from components.judge.verdict import UnknownReason
 
@@ -130,3 +132,29 @@ def test_tokens_are_charged_before_and_corrected_after() -> None:
 
     assert run(ask(False)) > 8 * 60.0
     assert run(ask(True)) < 3 * 60.0
+
+
+def test_a_failure_names_the_key_and_the_endpoint_of_its_last_call() -> None:
+    wire = ScriptedWire(lambda _: Says(401))
+    (got,) = run(ask_all(wire, 1, keys=3))
+    assert isinstance(got, Failure)
+    assert (got.key, got.endpoint) == (wire.came[-1].key, 0)
+
+
+def test_a_call_that_was_never_made_names_none() -> None:
+    async def unmade() -> Reply | Failure:
+        calls = transport(ScriptedWire(lambda _: Says()), keys=3)
+        await calls.close()
+        return await calls.post("/v1", {"number": 0})
+
+    got = run(unmade())
+    assert isinstance(got, Failure)
+    assert (got.attempts, got.key, got.endpoint) == (0, None, None)
+
+
+def test_the_ledger_has_them(tmp_path: Path) -> None:
+    failure = Failure(UnknownReason.JUDGE_DOWN, "no", None, 2, 1, 3)
+    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+        Account("j", "rubric/1", ledger=ledger).record(b"{}", 0.0, attempts=2, failure=failure)
+        (row,) = ledger.calls()
+    assert (row.key, row.endpoint, row.reason) == (1, 3, "judge_down")
