@@ -8,6 +8,7 @@ import itertools
 import re
 import sys
 import types
+from typing import Any
 
 import math_verify  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
@@ -32,7 +33,7 @@ def check(answer: str, response: str) -> bool:
     """
     troubles: list[BaseException] = []
 
-    def notice(frame: types.FrameType, event: str, argument: object) -> object:
+    def notice(frame: types.FrameType, event: str, argument: object) -> Any:
         frame.f_trace_lines = False
         if event == "exception" and isinstance(argument, tuple) and issubclass(argument[0], _NO_ANSWER):
             troubles.append(argument[1] if isinstance(argument[1], BaseException) else argument[0](argument[1]))

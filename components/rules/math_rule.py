@@ -19,8 +19,23 @@ PACKAGES: Final = ("math-verify", "latex2sympy2_extended", "sympy")
 """Distributions whose versions decide what is equal."""
 _MODULES: Final = ("math_verify", "latex2sympy2_extended", "sympy", "mpmath", "antlr4")
 LIMITS: Final = Limits(cpu_seconds=5, wall_seconds=30.0, memory_bytes=1 << 30, open_files=128)
-_WARM_UP: Final = '\ncheck("1/2", "Thus $x = 3$, and \\\\boxed{\\\\frac{1}{2}}"); check("3", "The answer is 3.")\n'
-"""Makes the packages load, before calls are forked, what they load late."""
+_WARM_UP: Final = r"""
+for one, other in (
+    (r"1/2", r"Thus $x = 3$, and \boxed{\frac{1}{2}}"),
+    (r"3", r"The answer is 3, not 12.5 or 50%."),
+    (r"\frac{\sqrt{3}}{2}", r"\boxed{\frac{\sqrt{5}}{2}}"),
+    (r"x^2+2x+1", r"\boxed{(x+2)^2}"),
+    (r"[1,2)", r"\boxed{(1,2)}"),
+    (r"\{1,2\}", r"\boxed{\{1,3\}}"),
+    (r"x=5", r"\boxed{x=6}"),
+    (r"x<5", r"\boxed{x>5}"),
+    (r"\sin(x)", r"\boxed{\cos(x) + \pi i}"),
+    (r"\begin{pmatrix} 1 \\ 2 \end{pmatrix}", r"\boxed{\begin{pmatrix} 1 \\ 3 \end{pmatrix}}"),
+    (r"\text{east}", r"\boxed{\text{west}}"),
+):
+    check(one, other)
+"""
+"""Makes the packages load, before calls are forked, what they otherwise load in each call: a second for some."""
 _MOST_AT_ONCE: Final = 8
 """Each warm SymPy takes some 100 MiB."""
 
