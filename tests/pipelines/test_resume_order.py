@@ -20,10 +20,10 @@ from tiny_runs import ROOT, Runner
 
 pytestmark = [pytest.mark.pipeline, pytest.mark.verl, pytest.mark.slow]
 
-# Three steps go once through the data: the fifth is in the second, otherwise shuffled round.
-COMMON = ("seed=5", "training.steps=5", "training.checkpoint_every=2", "data.train_rows=12")
-REFUSED = "Tell me something about"
-"""Prompts on which the judge says nothing that can be read, so that none of their responses is judged."""
+# Three steps go more than once through the data, whose second round is shuffled otherwise.
+COMMON = ("seed=5", "training.steps=4", "training.checkpoint_every=2", "data.train_rows=12")
+REFUSED = "sentence"
+"""In three of the twelve prompts; on them the judge says nothing that can be read, so that none of their responses is judged."""
 
 
 class Refusing(RuleJudge):
@@ -55,7 +55,7 @@ def runs(judge: Refusing, tmp_path_factory: pytest.TempPathFactory) -> tuple[Run
     child = killed.start(*more)
     assert child.stdout is not None
     for line in child.stdout:
-        if re.search(r"\[train-grpo\] step 3/5", line):
+        if re.search(r"\[train-grpo\] step 3/4", line):
             break
     os.killpg(child.pid, signal.SIGKILL)
     child.wait()
@@ -92,7 +92,7 @@ def test_each_step_has_the_prompts_of_the_unbroken_run(runs: tuple[Runner, Runne
 def test_refilled_groups_are_counted_and_nothing_is_skipped_or_repeated(runs: tuple[Runner, Runner]):
     for runner in runs:
         steps, replaced = by_step(runner), refilled(runner)
-        assert sorted(replaced) == [1, 2, 3, 4, 5]
+        assert sorted(replaced) == [1, 2, 3, 4]
         assert sum(replaced.values()) > 0
         # A step asks for four prompts, and for one more for each that was refused as a whole.
         assert {step: len(found) for step, found in steps.items()} == {step: 4 + n for step, n in replaced.items()}
