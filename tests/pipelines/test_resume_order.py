@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.pipeline, pytest.mark.verl, pytest.mark.slow]
 # Three steps go more than once through the data, whose second round is shuffled otherwise.
 COMMON = ("seed=5", "training.steps=4", "training.checkpoint_every=2", "data.train_rows=12")
 REFUSED = "sentence"
-"""In three of the twelve prompts; on them the judge says nothing that can be read, so that none of their responses is judged."""
+"""In three of the twelve prompts. What the judge says on them cannot be read: none of their responses is judged."""
 
 
 class Refusing(RuleJudge):
