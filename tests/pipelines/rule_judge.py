@@ -36,7 +36,7 @@ def judged_by(judge: "RuleJudge", reward: str = "max_abstain_rate: 0.2") -> list
     """Overrides of the tiny experiment: this judge, asked by rubric about the rules."""
     criteria = ", ".join(f"{{text: {text}, points: {points}}}" for text, points in POINTS.items())
     return [
-        f"judge={{name: rule, family: rule, serving: external, endpoint: '{judge.url}', model_name: rule, "
+        f"judge={{name: ruler, family: rule, serving: external, endpoint: '{judge.url}', model_name: rule, "
         "context_tokens: 4096, logprobs: false, timeout_seconds: 5, attempts: 4, max_concurrency: 8}",
         f"reward={{use: rubric, {reward}}}",
         f"data={{use: tiny-sentences, criteria: [{criteria}]}}",
