@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.pipeline, pytest.mark.verl, pytest.mark.slow]
 
 # Three steps go more than once through the data, whose second round is shuffled otherwise.
 COMMON = ("seed=5", "training.steps=4", "training.checkpoint_every=2", "data.train_rows=12")
-REFUSED = "sentence"
+REFUSED = ("the school hall", "a summer storm", "the city square")
 """In three of the twelve prompts. What the judge says on them cannot be read: none of their responses is judged."""
 
 
@@ -30,7 +30,8 @@ class Refusing(RuleJudge):
     """Stumbles over the same prompts each time."""
 
     async def _answer(self, fault: str, verdicts: dict[str, str], request: web.Request) -> web.StreamResponse:
-        refused = REFUSED in (await request.json())["messages"][-1]["content"]
+        prompt = (await request.json())["messages"][-1]["content"]
+        refused = any(subject in prompt for subject in REFUSED)
         return await super()._answer("nonsense" if refused else "plain", verdicts, request)
 
 
