@@ -117,3 +117,23 @@ def test_an_adapter_is_merged_into_the_base(tmp_path: Path, policy: Path):
         untouched = AutoModelForCausalLM.from_pretrained(policy, dtype=torch.float32).eval()(ids).logits
     assert not torch.allclose(untouched, expected, atol=1e-2)
     assert "lora" not in " ".join(load_file(tmp_path / "m" / "model.safetensors"))
+
+
+@pytest.mark.slow
+def test_an_adapter_is_merged_before_it_is_rounded(tmp_path: Path, policy: Path):
+    """The base's own rounding and the adapter's would add up otherwise; and the outcome is in bfloat16."""
+    from peft import LoraConfig, get_peft_model
+
+    base = AutoModelForCausalLM.from_pretrained(policy, dtype=torch.float32)
+    adapted = get_peft_model(base, LoraConfig(r=4, lora_alpha=8, target_modules=["q_proj"]))
+    torch.manual_seed(3)
+    for name, parameter in adapted.named_parameters():
+        if "lora_B" in name:
+            torch.nn.init.normal_(parameter, std=0.1)
+    source = checkpoint(tmp_path / "c", policy, dict(adapted.state_dict()))
+    (source / "lora_train_meta.json").write_text(json.dumps({"r": 4, "lora_alpha": 8, "task_type": "CAUSAL_LM"}))
+    merge(source, tmp_path / "m", verl_environment(load_experiment("tiny")), tmp_path / "log", dtype="bfloat16")
+    found = load_file(tmp_path / "m" / "model.safetensors")
+    assert {tensor.dtype for tensor in found.values()} == {torch.bfloat16}
+    expected = adapted.merge_and_unload().state_dict()
+    assert all(torch.equal(found[name], expected[name].bfloat16()) for name in found)
