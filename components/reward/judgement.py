@@ -43,8 +43,10 @@ class Judgement:
 
     @property
     def empty(self) -> bool:
-        """Whether it abstained since there was nothing to judge, which is the policy's doing and no failure."""
-        return self._only(frozenset({UnknownReason.EMPTY_RESPONSE}))
+        """Whether it abstained since there was nothing to judge, which is the policy's doing and no failure; that a rule
+        failed as well makes no difference then."""
+        nothing = frozenset({UnknownReason.EMPTY_RESPONSE, UnknownReason.RULE_FAILED})
+        return self._only(nothing) and not self.rules_failed
 
     @property
     def rules_failed(self) -> bool:

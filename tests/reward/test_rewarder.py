@@ -140,7 +140,12 @@ async def test_a_lost_check_and_a_lost_verdict_are_told_apart() -> None:
     assert why(lost) == (True, False, True, "known_weight")
     nothing = [unknown(UnknownReason.EMPTY_RESPONSE)] * 2
     lost = await rewarder(spec(), FakeJudge(nothing), fine).reward(sample(*LINES, response=" "))
-    assert (lost.abstained, lost.empty, lost.lasting) == (True, True, True)
+    assert (lost.abstained, lost.empty, lost.rules_failed) == (True, True, False)
+    lost = await rewarder(spec(), FakeJudge(nothing), broken).reward(sample(*LINES, response=" "))
+    assert (lost.abstained, lost.empty, lost.rules_failed) == (True, True, False)
+    mixed = [unknown(UnknownReason.EMPTY_RESPONSE), unknown()]
+    lost = await rewarder(spec(), FakeJudge(mixed), fine).reward(sample(*LINES, response=" "))
+    assert (lost.empty, lost.may_pass) == (False, True)
 
 
 def test_the_judges_part_may_be_penalties_alone() -> None:
