@@ -43,8 +43,8 @@ class Judgement:
 
     @property
     def empty(self) -> bool:
-        """Whether it abstained since there was nothing to judge, which is the policy's doing and no failure; that a rule
-        failed as well makes no difference then."""
+        """Whether it abstained since there was nothing to judge, which is the policy's doing and no failure, whether a
+        rule failed as well or not."""
         nothing = frozenset({UnknownReason.EMPTY_RESPONSE, UnknownReason.RULE_FAILED})
         return self._only(nothing) and not self.rules_failed
 
