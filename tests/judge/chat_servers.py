@@ -1,14 +1,12 @@
 """Chat judges over real HTTP that answer as a test tells them to."""
 
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import orjson
 from aiohttp import web
-from aiohttp.test_utils import TestServer
-
-Behaviour = Callable[[web.Request, dict[str, Any]], Awaitable[web.StreamResponse]]
+from scripted_serving import Behaviour, next_of, served
 
 
 def completion(text: Any = "met", finish: Any = "stop", **more: Any) -> dict[str, Any]:
@@ -56,17 +54,10 @@ class ChatServer:
 
     async def _chat(self, request: web.Request) -> web.StreamResponse:
         self.bodies.append(orjson.loads(await request.read()))
-        return await self.behaviours[min(len(self.bodies), len(self.behaviours)) - 1](request, self.bodies[-1])
+        return await next_of(self.behaviours, len(self.bodies))(request, self.bodies[-1])
 
     @contextlib.asynccontextmanager
     async def serve(self) -> AsyncIterator[str]:
         """Serve on a free port; gives the base URL."""
-        app = web.Application()
-        for route in self.routes:
-            app.router.add_post(route, self._chat)
-        server = TestServer(app)
-        await server.start_server()
-        try:
-            yield str(server.make_url("")).rstrip("/")
-        finally:
-            await server.close()
+        async with served(*(web.post(route, self._chat) for route in self.routes)) as url:
+            yield url

@@ -2,18 +2,16 @@
 
 import contextlib
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import orjson
 from aiohttp import web
-from aiohttp.test_utils import TestServer
+from scripted_serving import Behaviour, next_of, served
 
 from components.core.spec.judge import JudgeSpec
 from components.core.spec.reward import RewardSpec
 from components.judge.verdict import Criterion, Sample
-
-Behaviour = Callable[[web.Request, dict[str, Any]], Awaitable[web.StreamResponse]]
 
 MODEL = "scripted-model"
 REWARD = RewardSpec(name="r")
@@ -100,7 +98,7 @@ class Scripted:
     async def completions(self, request: web.Request) -> web.StreamResponse:
         self.bodies.append(orjson.loads(await request.read()))
         self.headers.append(dict(request.headers))
-        return await self.behaviours[min(len(self.bodies), len(self.behaviours)) - 1](request, self.bodies[-1])
+        return await next_of(self.behaviours, len(self.bodies))(request, self.bodies[-1])
 
     async def list_models(self, _: web.Request) -> web.StreamResponse:
         return reply(self.models, self.models_status)
@@ -108,15 +106,10 @@ class Scripted:
     @contextlib.asynccontextmanager
     async def serve(self) -> AsyncIterator[str]:
         """Serve on a free port; gives the base URL."""
-        app = web.Application()
-        app.router.add_post("/v1/completions", self.completions)
-        app.router.add_get("/v1/models", self.list_models)
-        server = TestServer(app)
-        await server.start_server()
-        try:
-            yield str(server.make_url("")).rstrip("/")
-        finally:
-            await server.close()
+        async with served(
+            web.post("/v1/completions", self.completions), web.get("/v1/models", self.list_models)
+        ) as url:
+            yield url
 
 
 async def good(_: web.Request, body: dict[str, Any]) -> web.StreamResponse:

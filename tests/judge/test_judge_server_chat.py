@@ -105,7 +105,7 @@ def test_a_stop_text_and_the_length_end_the_reply(engine: Engine) -> None:
     ("body", "status", "said"),
     [
         ({"response_format": {"type": "json_object"}}, 400, "response_format"),
-        ({"n": 2}, 400, "n is not supported"),
+        ({"n": 2}, 400, "n=2 is not supported"),
         ({"messages": []}, 400, "messages"),
         ({"messages": [{"role": "tool", "content": "x"}]}, 400, "messages.0.role"),
         ({"messages": [{"role": "user", "content": 5}]}, 400, "messages.0.content"),

@@ -7,13 +7,13 @@ import asyncio
 import dataclasses
 from typing import Final
 
-from components.judge.calls import Ask, Call
+from components.judge.calls import Ask
 from components.judge.failures import Failure
 from components.judge.parsing.choice import Choice, read_choice
+from components.judge.protocols.asking import UNREADABLE, Question
 from components.judge.protocols.base import Opinion, Sampling, version_of
 from components.judge.protocols.chat_template import ChatTemplate
 from components.judge.protocols.quotation import fence, shown
-from components.judge.protocols.rubric import UNREADABLE
 from components.judge.verdict import Sample, UnknownReason, VerdictStatus
 
 NAME: Final = "pairwise"
@@ -69,8 +69,7 @@ class Pairwise:
     """
 
     def __init__(self, template: ChatTemplate, sampling: Sampling) -> None:
-        self._template = template
-        self._sampling = sampling
+        self._question = Question(template, sampling)
         self.version = version_of(NAME, _VERSION, template.digest)
 
     async def prefer(self, question: str, a: str, b: str, ask: Ask) -> Preference:
@@ -105,14 +104,7 @@ class Pairwise:
             "first": fence("FIRST RESPONSE", first, question, second),
             "second": fence("SECOND RESPONSE", second, question, first),
         }
-        call = Call(
-            self._template.messages(values, again=again),
-            max_tokens=self._sampling.max_tokens,
-            temperature=self._sampling.temperature,
-            schema=_SCHEMA if again else None,
-            purpose="again" if again else "ask",
-        )
-        answer = await ask(call)
+        answer = await self._question.put(ask, values, again=again, schema=_SCHEMA)
         if isinstance(answer, Failure):
             return answer, answer.attempts, None
         chosen = read_choice(

@@ -9,14 +9,14 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from components.judge.calls import Ask, Call
+from components.judge.calls import Ask
 from components.judge.failures import Failure
 from components.judge.parsing.brackets import read_brackets
 from components.judge.parsing.reply import Reading, read_reply
+from components.judge.protocols.asking import Question, heard, told, twice
 from components.judge.protocols.base import Opinion, Sampling, version_of
 from components.judge.protocols.chat_template import ChatTemplate
 from components.judge.protocols.quotation import fence, one_line
-from components.judge.protocols.rubric import UNREADABLE, after, opinion_of, told, unread
 from components.judge.verdict import Criterion, Sample, VerdictStatus
 
 _VERSION: Final = 1
@@ -85,8 +85,7 @@ class PerCriterion:
 
     def __init__(self, form: Form, template: ChatTemplate, sampling: Sampling) -> None:
         self._form = form
-        self._template = template
-        self._sampling = sampling
+        self._question = Question(template, sampling)
         self.version = version_of(form.name, _VERSION, template.digest)
 
     async def opinions(self, sample: Sample, ask: Ask) -> list[Opinion]:
@@ -94,11 +93,7 @@ class PerCriterion:
         return list(await asyncio.gather(*(self._opinion(sample, each, ask) for each in sample.criteria)))
 
     async def _opinion(self, sample: Sample, criterion: Criterion, ask: Ask) -> Opinion:
-        first = await self._once(sample, criterion, ask, again=False)
-        if first.reason not in UNREADABLE:
-            return first
-        second = await self._once(sample, criterion, ask, again=True)
-        return after(first, second)
+        return await twice(lambda again: self._once(sample, criterion, ask, again=again))
 
     async def _once(self, sample: Sample, criterion: Criterion, ask: Ask, *, again: bool) -> Opinion:
         values = {
@@ -106,17 +101,8 @@ class PerCriterion:
             "response": fence("RESPONSE", sample.response, sample.question),
             self._form.field: self._form.show(criterion.text),
         }
-        call = Call(
-            self._template.messages(values, again=again),
-            max_tokens=self._sampling.max_tokens,
-            temperature=self._sampling.temperature,
-            schema=self._form.schema if again else None,
-            purpose="single" if again else "ask",
-        )
-        answer = await ask(call)
+        answer = await self._question.put(ask, values, again=again, schema=self._form.schema, purpose="single")
         if isinstance(answer, Failure):
             return Opinion.failed(answer)
         reading = self._form.read(answer.text, answer.finish == "length", told(sample))
-        if unread(reading.reason):
-            answer.drop()
-        return opinion_of(reading, answer, repr(criterion.text[:60]))
+        return heard(reading, answer, repr(criterion.text[:60]))

@@ -6,33 +6,21 @@ again cannot mend (a refusal, a judge that is down, a budget that is used up) is
 """
 
 import asyncio
-import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from components.judge.calls import Answer, Ask, Call
+from components.judge.calls import Ask
 from components.judge.failures import Failure
-from components.judge.parsing.reply import Reading, read_reply
+from components.judge.parsing.reply import read_reply
+from components.judge.protocols.asking import UNREADABLE, Question, after, opinion_of, told, unread
 from components.judge.protocols.base import Opinion, Sampling, version_of
 from components.judge.protocols.chat_template import ChatTemplate
-from components.judge.protocols.quotation import fence, one_line, shown
+from components.judge.protocols.quotation import fence, one_line
 from components.judge.verdict import Sample, UnknownReason, VerdictStatus
 
 NAME: Final = "rubric"
 FIELDS: Final = frozenset({"question", "response", "criteria", "numbers"})
 _VERSION: Final = 1
-
-UNREADABLE: Final = frozenset(
-    {
-        UnknownReason.UNPARSEABLE,
-        UnknownReason.MISSING,
-        UnknownReason.CONTRADICTORY,
-        UnknownReason.TRUNCATED,
-        UnknownReason.EMPTY_REPLY,
-        UnknownReason.NO_FINISH,
-    }
-)
-"""Failures of a reply, which the next one may not have."""
 
 _SMALLER: Final = frozenset({UnknownReason.TOO_LONG})
 """What a shorter list of criteria may mend."""
@@ -47,8 +35,7 @@ class Rubric:
     """
 
     def __init__(self, template: ChatTemplate, sampling: Sampling) -> None:
-        self._template = template
-        self._sampling = sampling
+        self._question = Question(template, sampling)
         self.version = version_of(NAME, _VERSION, template.digest)
 
     async def opinions(self, sample: Sample, ask: Ask) -> list[Opinion]:
@@ -72,51 +59,14 @@ class Rubric:
             "criteria": "\n".join(f"c{number}: {one_line(sample.criteria[number - 1].text)}" for number in batch),
             "numbers": ", ".join(f"c{number}" for number in batch),
         }
-        call = Call(
-            self._template.messages(values, again=again),
-            max_tokens=self._sampling.max_tokens,
-            temperature=self._sampling.temperature,
-            schema=_schema(batch) if again else None,
-            purpose=("single" if len(batch) == 1 else "again") if again else "ask",
-        )
-        answer = await ask(call)
+        purpose = "single" if len(batch) == 1 else "again"
+        answer = await self._question.put(ask, values, again=again, schema=_schema(batch), purpose=purpose)
         if isinstance(answer, Failure):
             return {number: Opinion.failed(answer) for number in batch}
         readings = read_reply(answer.text, batch, cut=answer.finish == "length", quoted=told(sample))
         if all(unread(reading.reason) for reading in readings.values()):
             answer.drop()
         return {number: opinion_of(readings[number], answer, f"criterion {number}") for number in batch}
-
-
-def told(sample: Sample) -> str:
-    """What a judge may quote of what it was shown."""
-    return "\0".join(shown(text) for text in (sample.question, sample.response, *(c.text for c in sample.criteria)))
-
-
-def unread(reason: UnknownReason | None) -> bool:
-    """Whether a reply of this outcome said nothing; that a judge cannot tell is something."""
-    return reason is not None and reason is not UnknownReason.UNDECIDED
-
-
-def after(before: Opinion, now: Opinion) -> Opinion:
-    """The later opinion with the calls of both, and the earlier reply's id where no other reply came."""
-    return dataclasses.replace(now, attempts=before.attempts + now.attempts, raw_id=now.raw_id or before.raw_id)
-
-
-def opinion_of(reading: Reading, answer: Answer, what: str) -> Opinion:
-    """What a reply says about one criterion, as an opinion; ``what``: the criterion, for people."""
-    trouble = None
-    if reading.reason is not None:
-        raw = answer.text.encode("utf-8", "replace")
-        trouble = Failure(reading.reason, f"{what}: the reply came and is {reading.reason.value}", raw, answer.attempts)
-    return Opinion(
-        reading.status,
-        reading.reason,
-        explanation=reading.explanation,
-        attempts=answer.attempts,
-        raw_id=answer.raw_id,
-        trouble=trouble,
-    )
 
 
 def _may_be_mended(opinion: Opinion, asked: int) -> bool:

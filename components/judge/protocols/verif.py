@@ -5,13 +5,13 @@ Every criterion of the sample gets that one verdict, so that its reward is 1 or 
 
 from typing import Final
 
-from components.judge.calls import Ask, Call
+from components.judge.calls import Ask
 from components.judge.failures import Failure
 from components.judge.parsing.brackets import read_brackets
+from components.judge.protocols.asking import Question, heard, told, twice
 from components.judge.protocols.base import Opinion, SampleError, Sampling, version_of
 from components.judge.protocols.chat_template import ChatTemplate
 from components.judge.protocols.quotation import fence, one_line
-from components.judge.protocols.rubric import UNREADABLE, after, opinion_of, told, unread
 from components.judge.verdict import Sample
 
 NAME: Final = "verif"
@@ -28,8 +28,7 @@ class Verif:
     """
 
     def __init__(self, template: ChatTemplate, sampling: Sampling) -> None:
-        self._template = template
-        self._sampling = sampling
+        self._question = Question(template, sampling)
         self.version = version_of(NAME, _VERSION, template.digest)
 
     async def opinions(self, sample: Sample, ask: Ask) -> list[Opinion]:
@@ -44,10 +43,7 @@ class Verif:
                     f"{NAME} asks whether all constraints are kept, and {criterion.text!r} is a penalty",
                     "write it as a constraint with positive points, or set reward.protocol: rubric",
                 )
-        opinion = await self._once(sample, ask, again=False)
-        if opinion.reason in UNREADABLE:
-            second = await self._once(sample, ask, again=True)
-            opinion = after(opinion, second)
+        opinion = await twice(lambda again: self._once(sample, ask, again=again))
         return [opinion] * len(sample.criteria)
 
     async def _once(self, sample: Sample, ask: Ask, *, again: bool) -> Opinion:
@@ -58,16 +54,8 @@ class Verif:
                 f"{number}. {one_line(each.text)}" for number, each in enumerate(sample.criteria, start=1)
             ),
         }
-        call = Call(
-            self._template.messages(values, again=again),
-            max_tokens=self._sampling.max_tokens,
-            temperature=self._sampling.temperature,
-            purpose="again" if again else "ask",
-        )
-        answer = await ask(call)
+        answer = await self._question.put(ask, values, again=again)
         if isinstance(answer, Failure):
             return Opinion.failed(answer)
         reading = read_brackets(answer.text, answer.finish == "length", told(sample))
-        if unread(reading.reason):
-            answer.drop()
-        return opinion_of(reading, answer, "all constraints")
+        return heard(reading, answer, "all constraints")

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, Literal
 import pydantic
 
 from components.judge.server.jobs import Job
-from components.judge.server.request import RequestError
+from components.judge.server.request import RequestError, checked
 from components.judge.server.text import Encoded, Text
 
 _FIXED: Final[Mapping[str, Any]] = {
@@ -76,19 +76,7 @@ def parse_chat(raw: object) -> ChatRequest:
     Raises:
         RequestError: 400 with the field and what is wrong with it.
     """
-    if not isinstance(raw, dict):
-        raise RequestError(400, "the body must be a JSON object")
-    for name, neutral in _FIXED.items():
-        if name in raw and raw[name] is not None and raw[name] != neutral:
-            raise RequestError(400, f"{name} is not supported by this server; only {neutral!r} is", param=name)
-    try:
-        asked = ChatRequest.model_validate({key: value for key, value in raw.items() if key not in _FIXED})
-    except pydantic.ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"])
-        if first["type"] == "extra_forbidden":
-            raise RequestError(400, f"Unrecognized request argument supplied: {field}", param=field) from error
-        raise RequestError(400, f"{field}: {first['msg']}", param=field) from error
+    asked = checked(raw, ChatRequest, _FIXED, inside=("messages", "stream_options"))
     if asked.top_logprobs and not asked.logprobs:
         raise RequestError(400, "top_logprobs needs logprobs: true", param="top_logprobs")
     if asked.stream_options is not None and not asked.stream:

@@ -1,6 +1,8 @@
 """The request body of /v1/completions, checked field by field."""
 
-from typing import Annotated, Any
+import reprlib
+from collections.abc import Collection, Mapping
+from typing import Annotated, Any, Final, TypeVar
 
 import pydantic
 
@@ -9,7 +11,7 @@ from components.judge.server.text import Encoded, Text
 
 Ids = Annotated[list[int], pydantic.Field(min_length=1)]
 
-_FIXED: dict[str, Any] = {
+_FIXED: Final[Mapping[str, Any]] = {
     "n": 1,
     "best_of": 1,
     "presence_penalty": 0,
@@ -80,24 +82,42 @@ class CompletionRequest(pydantic.BaseModel):
     values. Announced in /v1/models as ``gavel.logprobs_from``."""
 
 
+Body = TypeVar("Body", bound=pydantic.BaseModel)
+
+
 def parse(raw: object) -> CompletionRequest:
     """Check a decoded body.
+
+    Raises:
+        RequestError: see :func:`checked`.
+    """
+    return checked(raw, CompletionRequest, _FIXED)
+
+
+def checked(raw: object, kind: type[Body], fixed: Mapping[str, Any], *, inside: Collection[str] = frozenset()) -> Body:
+    """A decoded body as a request of that kind.
+
+    Args:
+        raw: the body.
+        kind: its model.
+        fixed: fields that may have this value alone.
+        inside: fields of which an error names the place within.
 
     Raises:
         RequestError: 400 with the field and what is wrong with it.
     """
     if not isinstance(raw, dict):
         raise RequestError(400, "the body must be a JSON object")
-    for name, neutral in _FIXED.items():
+    for name, neutral in fixed.items():
         if name in raw and raw[name] is not None and raw[name] != neutral:
-            raise RequestError(
-                400, f"{name}={raw[name]!r} is not supported by this server; only {neutral!r} is", param=name
-            )
+            asked = f"{name}={reprlib.repr(raw[name])}"
+            raise RequestError(400, f"{asked} is not supported by this server; only {neutral!r} is", param=name)
     try:
-        return CompletionRequest.model_validate({key: value for key, value in raw.items() if key not in _FIXED})
+        return kind.model_validate({key: value for key, value in raw.items() if key not in fixed})
     except pydantic.ValidationError as error:
         first = error.errors()[0]
-        field = str(first["loc"][0])
+        place = [str(part) for part in first["loc"]]
+        field = ".".join(place) if place[0] in inside else place[0]
         if first["type"] == "extra_forbidden":
             raise RequestError(400, f"Unrecognized request argument supplied: {field}", param=field) from error
         raise RequestError(400, f"{field}: {first['msg']}", param=field) from error
