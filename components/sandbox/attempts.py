@@ -1,8 +1,7 @@
 """What untrusted code must not be able to do; each function tries one thing, and returns True or raises.
 
 Runs in the sandbox as untrusted code, from :mod:`components.sandbox.isolation`. ``about`` has the ``pid`` of the
-process outside, a ``port`` that it listens on, a ``secret`` file of its own, a ``target`` file that all may write, and
-whether it is ``root``.
+process outside, a ``port`` that it listens on, a ``secret`` file of its own and a ``target`` file that all may write.
 """
 
 import ctypes
@@ -72,7 +71,7 @@ def privileges(about: About) -> bool:
     taken = (ctypes.c_uint32 * 6)()
     header = (ctypes.c_uint32 * 2)(0x20080522, 0)
     ctypes.CDLL(None).capget(header, taken)
-    return any(taken) or (about["root"] and os.getuid() == 0)
+    return any(taken) or os.stat("/usr").st_uid == os.getuid()
 
 
 def namespaces(about: About) -> bool:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 import os
 import threading
 from collections.abc import Sequence
@@ -12,6 +13,8 @@ from components.core.errors import ServiceError
 from components.sandbox.limits import Limits
 from components.sandbox.outcome import JSON, Failure, FailureKind, Outcome
 from components.sandbox.warden import LEVELS, GoneError, Prelude, Warden
+
+log = logging.getLogger(__name__)
 
 REQUEST_BYTES: Final = 64 << 20
 """Longest source with its arguments, as JSON."""
@@ -50,6 +53,7 @@ class Sandbox:
         self._idle: list[Warden] = []
         self._lock = threading.Lock()
         self._closed = False
+        self._pid = os.getpid()
         self._executor = ThreadPoolExecutor(self.concurrency, thread_name_prefix="sandbox")
 
     async def run(self, source: str, call: str, arguments: Sequence[JSON] = ()) -> Outcome:
@@ -70,6 +74,10 @@ class Sandbox:
             raise ValueError(f"source and arguments of {size} bytes; at most {REQUEST_BYTES}")
         if self._closed:
             raise ServiceError("the sandbox is closed")
+        if os.getpid() != self._pid:
+            raise ServiceError(
+                "the sandbox belongs to the process that this one was forked from", remedy="make another"
+            )
         return await asyncio.get_running_loop().run_in_executor(self._executor, self._run, source, call, given)
 
     async def close(self) -> None:
@@ -117,6 +125,8 @@ class Sandbox:
             except GoneError as error:
                 reasons.append(f"{level}: {error}")
             else:
+                if reasons and len(self._levels) > 1:
+                    log.warning("untrusted code is isolated at level %s only, not %s", level, "; ".join(reasons))
                 self._levels = (level,)
                 return warden
         raise ServiceError(

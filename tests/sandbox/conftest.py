@@ -47,7 +47,7 @@ def hasty(level: str) -> Iterator[Run]:
 @pytest.fixture
 async def forking(level: str) -> AsyncIterator[Callable[[str, list[JSON]], object]]:
     """As ``run``, and the code may start processes."""
-    limits = Limits(cpu_seconds=1, wall_seconds=3.0, processes=8)
+    limits = Limits(cpu_seconds=1, wall_seconds=5.0, processes=8)
     sandbox = Sandbox(limits, level=level, concurrency=1)
     yield lambda source, arguments: sandbox.run(source, "f", arguments)
     await sandbox.close()

@@ -14,7 +14,7 @@ _SPACES: Final = (
 )
 _NEW_ROOT: Final = "/proc"
 """Where the new root is put together: a folder that is always there, and that nothing is taken from."""
-_INNER_ID: Final = 65534
+_INNER_ID: Final = 1000
 FOLDER: Final = "/sandbox"
 """The call's temporary folder in its own root; not ``/tmp``, where folders to be read may lie."""
 
