@@ -10,8 +10,6 @@ import sys
 import types
 from typing import Any
 
-import math_verify  # type: ignore[import-not-found, import-untyped, unused-ignore]
-
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*")
 _TOKEN = re.compile(r"[^\s$\\{}]+")
 _NO_ANSWER = (MemoryError, RecursionError, ImportError)
@@ -54,6 +52,8 @@ def check(answer: str, response: str) -> bool:
 
 
 def _equal(answer: str, response: str) -> bool:
+    import math_verify  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
     gold = _read("\\boxed{" + answer + "}") or _read(answer)
     if not gold:
         raise ValueError(f"the expected answer is no expression: {answer[:100]!r}")
@@ -103,5 +103,7 @@ def _closing(text: str, begin: int) -> int | None:
 
 def _read(text: str) -> list[object]:
     """Expressions that may be meant, the parsed form first; empty when there is none."""
+    import math_verify
+
     found: list[object] = math_verify.parse(text, parsing_timeout=None, raise_on_error=True)
     return found

@@ -27,7 +27,7 @@ def runner() -> Iterator[asyncio.Runner]:
 def checker(runner: asyncio.Runner) -> Iterator[RuleChecker]:
     checker = RuleChecker(
         limits=Limits(cpu_seconds=1, wall_seconds=2.0),
-        math_limits=Limits(cpu_seconds=2, wall_seconds=10.0, memory_bytes=1 << 30, open_files=128),
+        math_limits=Limits(cpu_seconds=1, wall_seconds=20.0, memory_bytes=1 << 30, open_files=128),
         concurrency=1,
     )
     yield checker

@@ -2,6 +2,8 @@
 
 import asyncio
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -137,6 +139,11 @@ async def test_limits_reach_the_sandbox() -> None:
     assert verdict is not None
     assert verdict.reason is UnknownReason.RULE_FAILED
     assert "0.3 s" in str(verdict.explanation)
+
+
+def test_sympy_is_loaded_in_the_sandbox_alone() -> None:
+    script = "import sys, components.rules.checker; sys.exit('sympy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], check=False, cwd=Path(__file__).parents[2]).returncode == 0
 
 
 def test_missing_package_is_told_and_nothing_is_judged() -> None:
