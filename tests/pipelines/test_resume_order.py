@@ -22,6 +22,8 @@ pytestmark = [pytest.mark.pipeline, pytest.mark.verl, pytest.mark.slow]
 
 # Three steps go more than once through the data, whose second round is shuffled otherwise.
 COMMON = ("seed=5", "training.steps=4", "training.checkpoint_every=2", "data.train_rows=12")
+GROUP = 4
+"""Rollouts of a prompt."""
 REFUSED = ("the school hall", "a summer storm", "the city square")
 """In three of the twelve prompts. What the judge says on them cannot be read: none of their responses is judged."""
 
@@ -72,10 +74,13 @@ def rollouts(runner: Runner) -> list[dict]:
 
 
 def by_step(runner: Runner) -> dict[int, list[str]]:
-    steps: dict[int, set[str]] = collections.defaultdict(set)
-    for row in rollouts(runner):
-        steps[row["step"]].add(row["row_id"])
-    return {step: sorted(found) for step, found in sorted(steps.items())}
+    """Rows of each step, once for each time that they were drawn; with a refilled group that can be twice in a step."""
+    samples = collections.Counter((row["step"], row["row_id"]) for row in rollouts(runner))
+    steps: dict[int, list[str]] = collections.defaultdict(list)
+    for (step, row_id), count in sorted(samples.items()):
+        assert count % GROUP == 0
+        steps[step] += [row_id] * (count // GROUP)
+    return dict(steps)
 
 
 def refilled(runner: Runner) -> dict[int, int]:
@@ -97,11 +102,8 @@ def test_refilled_groups_are_counted_and_nothing_is_skipped_or_repeated(runs: tu
         assert sum(replaced.values()) > 0
         # A step asks for four prompts, and for one more for each that was refused as a whole.
         assert {step: len(found) for step, found in steps.items()} == {step: 4 + n for step, n in replaced.items()}
-        groups = collections.defaultdict(set)
-        for row in rollouts(runner):
-            groups[row["step"], row["row_id"]].add(row["status"])
-        whole = collections.Counter(step for (step, _), found in groups.items() if found == {"abstained"})
-        assert {step: whole[step] for step in steps} == replaced
+        abstained = collections.Counter(row["step"] for row in rollouts(runner) if row["status"] == "abstained")
+        assert {step: abstained[step] / GROUP for step in steps} == replaced
         # Each round through the twelve rows has each once: the first twelve prompts drawn are all of them.
         drawn = [row_id for step in sorted(steps) for row_id in steps[step]]
         assert max(collections.Counter(drawn).values()) <= -(-len(drawn) // 12)
