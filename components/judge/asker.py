@@ -13,6 +13,7 @@ from components.judge.carrier import Carrier, Reply
 from components.judge.chat_reply import read_answer, read_usage
 from components.judge.failures import Failure, ReplyTrouble
 from components.judge.flights import Flights
+from components.judge.lengths import Lengths
 from components.judge.memory import Account, Budget, Cache, CacheKey, KeyMaker, Ledger, Price
 from components.judge.profiles.base import Profile
 from components.judge.stream import assemble
@@ -44,6 +45,7 @@ class Asker:
         cache: whole replies of earlier calls; None keeps none.
         ledger: gets a row a call; None keeps none. The caller closes it.
         budget: shared by all askers of a run and judge; None has no limit.
+        lengths: tells what is too long before it is sent; None counts words.
     """
 
     def __init__(
@@ -58,8 +60,10 @@ class Asker:
         cache: Cache | None = None,
         ledger: Ledger | None = None,
         budget: Budget | None = None,
+        lengths: Lengths | None = None,
     ) -> None:
         self._spec = spec
+        self._lengths = lengths or Lengths(spec.context_tokens)
         self._profile = profile
         self._transport = transport
         self._key = KeyMaker(f"{spec.name}\n{spec.model_name}\n{identity}", protocol, sampling)
@@ -76,13 +80,9 @@ class Asker:
         Raises:
             JudgeError: the ledger cannot be written.
         """
-        room = self._spec.context_tokens - call.max_tokens
-        # Words are counted only where there may be too many: of n characters, at most (n + 1) / 2 are words.
-        if sum(len(message.content) + 1 for message in call.messages) > 2 * room:
-            words = sum(len(message.content.split()) for message in call.messages)
-            # No tokenizer in use joins words, so a text has at least as many tokens as words.
-            if words > room:
-                return self._too_long(call, words)
+        excess = self._lengths.excess([message.content for message in call.messages], call.max_tokens)
+        if excess is not None:
+            return self._too_long(call, excess)
         body = orjson.dumps(self._profile.body(call, self._spec))
         key = self._key(body)
         while True:
@@ -191,9 +191,9 @@ class Asker:
         )
         return answer if isinstance(answer, Answer) else None
 
-    def _too_long(self, call: Call, words: int) -> Failure:
+    def _too_long(self, call: Call, excess: str) -> Failure:
         detail = (
-            f"judge {self._spec.name}: the prompt has {words} words, the reply may take {call.max_tokens} tokens, and "
+            f"judge {self._spec.name}: the prompt has {excess}; the reply may take {call.max_tokens} tokens, and "
             f"the judge reads {self._spec.context_tokens} tokens; shorten responses or rubric, lower "
             "max_answer_tokens, or choose a judge with a longer context"
         )

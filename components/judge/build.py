@@ -10,6 +10,7 @@ from components.judge.asker import Asker
 from components.judge.base import Judge
 from components.judge.chat_judge import ChatJudge
 from components.judge.completions import CompletionsJudge
+from components.judge.lengths import lengths_for
 from components.judge.memory import Budget, Cache, Ledger, Price, Spent
 from components.judge.memory.spending import spent_in
 from components.judge.profiles import profile_for
@@ -55,6 +56,7 @@ def build_judge(
         return _completions_judge(spec, reward, endpoint, ledger, state, earlier)
     protocol = chat_protocol(reward, spec)
     transport = build_transport(spec, endpoint, None if state is None else state / LEASES)
+    lengths = lengths_for(spec, state)
     cache = Cache(state / CACHE) if state is not None and spec.cache else None
     ask = Asker(
         spec,
@@ -65,6 +67,7 @@ def build_judge(
         cache=cache,
         ledger=ledger,
         budget=build_budget(spec, ledger, earlier),
+        lengths=lengths,
     )
 
     async def close() -> None:
@@ -73,7 +76,7 @@ def build_judge(
             cache.close()
 
     deadline = spec.limits.sample_deadline_seconds
-    return ChatJudge(spec.name, protocol, ask, ledger=ledger, close=close, deadline=deadline)
+    return ChatJudge(spec.name, protocol, ask, ledger=ledger, close=close, deadline=deadline, lengths=lengths)
 
 
 def build_budget(spec: "JudgeSpec", ledger: Ledger | None, earlier: Sequence[Path] = ()) -> Budget | None:
@@ -117,7 +120,7 @@ def _completions_judge(
     return CompletionsJudge(
         name=spec.name,
         model=spec.model_name,
-        context=spec.context_tokens,
+        lengths=lengths_for(spec, state),
         protocol=build_protocol(reward),
         transport=build_transport(spec, endpoint, None if state is None else state / LEASES),
         profile=profile_for(spec, endpoint),

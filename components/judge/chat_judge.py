@@ -7,9 +7,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from components.core.errors import JudgeError
 from components.judge.calls import Answer, Ask, Call
 from components.judge.failures import Failure
+from components.judge.lengths import Lengths
 from components.judge.memory import Entry, Ledger, about
 from components.judge.protocols.base import ChatProtocol, Opinion, SampleError
-from components.judge.rubrics import check_rubric
+from components.judge.rubrics import check_rubric, refuse_rubric
 from components.judge.verdict import Sample, UnknownReason, Verdict
 
 Close = Callable[[], Awaitable[None]]
@@ -26,6 +27,7 @@ class ChatJudge:
         close: releases what ``ask`` uses.
         deadline: seconds for all calls about one sample; None leaves each call its own.
         clock: seconds, as ``ask`` measures them.
+        lengths: tells a rubric that fits beside no response; None tells none.
     """
 
     def __init__(
@@ -38,6 +40,7 @@ class ChatJudge:
         close: Close | None = None,
         deadline: float | None = None,
         clock: Callable[[], float] = time.monotonic,
+        lengths: Lengths | None = None,
     ) -> None:
         self.name = name
         self.protocol = protocol
@@ -46,13 +49,14 @@ class ChatJudge:
         self._close = close
         self._deadline = deadline
         self._clock = clock
+        self._lengths = lengths
 
     async def judge(self, sample: Sample) -> list[Verdict]:
         """See :class:`components.judge.base.Judge`.
 
         Raises:
-            JudgeError: the rubric is empty, has a criterion twice or no positive points; the sample is nothing that
-                the protocol can ask about; or the ledger cannot be written.
+            JudgeError: the rubric is empty, has a criterion twice, no positive points, or a criterion that fits beside
+                no response; the sample is nothing that the protocol can ask about; or the ledger cannot be written.
         """
         check_rubric(sample, self.name)
         begun = time.monotonic()
@@ -64,6 +68,8 @@ class ChatJudge:
             except SampleError as error:
                 where = f"judge {self.name}, row {sample.row_id}"
                 raise JudgeError(error.what, where=where, remedy=error.remedy) from error
+            if heard.refused is not None and self._lengths is not None:
+                refuse_rubric(sample, self.name, self._lengths, heard.refused)
             tokens = heard.prompt_tokens
         else:
             nothing = Failure(UnknownReason.EMPTY_RESPONSE, "the response is empty")
@@ -115,15 +121,22 @@ class ChatJudge:
 
 @dataclasses.dataclass(slots=True)
 class Heard:
-    """Puts one sample's calls under its deadline, and counts the prompt tokens that they took."""
+    """Puts one sample's calls under its deadline, and counts the prompt tokens that they took.
+
+    Attributes:
+        refused: longest reply of the calls that were too long, the least of them; None while there was none.
+    """
 
     ask: Ask
     deadline: float | None = None
     prompt_tokens: int = 0
+    refused: int | None = None
 
     async def __call__(self, call: Call) -> Answer | Failure:
         got = await self.ask(call if self.deadline is None else dataclasses.replace(call, deadline=self.deadline))
         if isinstance(got, Answer) and got.attempts:
             # What came from the cache, or to another caller, was paid for before.
             self.prompt_tokens += got.usage.prompt
+        if isinstance(got, Failure) and got.reason is UnknownReason.TOO_LONG:
+            self.refused = call.max_tokens if self.refused is None else min(self.refused, call.max_tokens)
         return got

@@ -12,10 +12,11 @@ from components.judge.calls import Usage
 from components.judge.chat_reply import read_usage
 from components.judge.echo import Scored, read
 from components.judge.failures import Failure, ReplyError
+from components.judge.lengths import Lengths
 from components.judge.memory import Account, Budget, Entry, Ledger, Price
 from components.judge.profiles import Profile
 from components.judge.protocols.likelihood_ratio import LikelihoodRatio
-from components.judge.rubrics import check_rubric
+from components.judge.rubrics import check_rubric, refuse_rubric
 from components.judge.transport import Reply, Transport
 from components.judge.verdict import Sample, UnknownReason, Verdict, VerdictStatus
 
@@ -29,7 +30,7 @@ class CompletionsJudge:
     Args:
         name: the judge's name in verdicts.
         model: the model's name as the server knows it.
-        context: tokens that the judge reads at most.
+        lengths: what the judge reads at most, and how it is counted.
         protocol: builds prompts and reads their log-probabilities.
         transport: makes the calls; closed with the judge.
         profile: the routes of its server.
@@ -43,7 +44,7 @@ class CompletionsJudge:
         *,
         name: str,
         model: str,
-        context: int,
+        lengths: Lengths,
         protocol: LikelihoodRatio,
         transport: Transport,
         profile: Profile,
@@ -55,7 +56,7 @@ class CompletionsJudge:
         self.model = model
         self.protocol = protocol
         self.transport = transport
-        self._context = context
+        self._lengths = lengths
         self._profile = profile
         self._ledger = ledger
         self._account = Account(name, protocol.version, ledger=ledger, price=price, budget=budget)
@@ -74,6 +75,7 @@ class CompletionsJudge:
         if refusal is not None:
             if refusal.reason is UnknownReason.TOO_LONG:
                 self._unasked(sample, begun, refusal)
+                refuse_rubric(sample, self.name, self._lengths, 0)
             return self._record(sample, begun, self._unknown(sample, refusal), None, None)
         # Two criteria with one text make one prompt.
         unique = list(dict.fromkeys(prompts))
@@ -93,13 +95,13 @@ class CompletionsJudge:
         await self.transport.close()
 
     def _refuse(self, response: str, prompts: Sequence[str]) -> Failure | None:
-        """What can be known before a call: nothing to judge, or more words than the judge reads tokens."""
+        """What can be known before a call: nothing to judge, or more than the judge reads."""
         if not response:
             return Failure(UnknownReason.EMPTY_RESPONSE, "the response is empty")
-        words = max(len(prompt.split()) for prompt in prompts)
-        if words > self._context:
-            # No tokenizer in use here joins words, so a text has at least as many tokens as words.
-            detail = f"the prompt has {words} words and the judge reads {self._context} tokens"
+        found = (self._lengths.excess([prompt], 0) for prompt in prompts)
+        excess = next((each for each in found if each is not None), None)
+        if excess is not None:
+            detail = f"the prompt has {excess}; the judge reads {self._lengths.context} tokens"
             return Failure(UnknownReason.TOO_LONG, detail)
         return None
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from components.core.errors import JudgeError
 from components.core.identity import canonical_json
+from components.judge.lengths import Lengths
 from components.judge.rule import Rule
 from components.judge.verdict import Criterion, Sample
 
@@ -74,3 +75,23 @@ def check_rubric(sample: Sample, judge: str) -> None:
             where=where,
             remedy="give at least one criterion with points above 0",
         )
+
+
+def refuse_rubric(sample: Sample, judge: str, lengths: Lengths, reply: int) -> None:
+    """Refuse a rubric with a criterion that is too long for the judge whatever the response; see :class:`Lengths`.
+
+    Raises:
+        JudgeError: names the judge, the row, the count and the remedy.
+    """
+    found = lengths.never_fits(sample, reply)
+    if found is None:
+        return
+    criterion, excess = found
+    answer = f", of which its reply may take {reply}" if reply else ""
+    raise JudgeError(
+        f"the question with the criterion {criterion[:60]!r} alone has {excess}, and the judge takes "
+        f"{lengths.context} tokens{answer}: no response can be judged by it",
+        where=f"judge {judge}, row {sample.row_id}",
+        remedy="shorten the question or the criterion, lower max_answer_tokens, or take a judge with a larger "
+        "context_tokens",
+    )

@@ -42,13 +42,37 @@ def materialize(source: ModelSource, cache: Path) -> Path:
         return _check_folder(Path(source.path).expanduser())
     if isinstance(source, HubSource):
         return _from_hub(source)
-    key = hashlib.sha256(f"{_FORMAT} {source.model_dump_json()}".encode()).hexdigest()[:12]
     if isinstance(source, PackageSource):
         path = package_file(source)
-        return _once(cache / f"{source.package}-{source.version}-{key}", lambda folder: _convert(path, folder))
+        return _once(cache / _name(source), lambda folder: _convert(path, folder))
     if isinstance(source, TinySource):
-        return _once(cache / f"tiny-{key}", lambda folder: _write_tiny(folder, source.seed))
+        return _once(cache / _name(source), lambda folder: _write_tiny(folder, source.seed))
     raise GavelError(f"unknown model source {source!r}")
+
+
+def on_this_machine(source: ModelSource, state: Path | None) -> Path | None:
+    """The folder that :func:`materialize` would return, if its tokenizer is there already; fetches and makes nothing.
+
+    Args:
+        source: where the model comes from.
+        state: the state folder; None where there is none, and then no conversions are known.
+    """
+    if isinstance(source, FolderSource):
+        folder = Path(source.path).expanduser()
+        return folder if folder.is_dir() else None
+    if isinstance(source, HubSource):
+        from huggingface_hub import try_to_load_from_cache
+
+        found = try_to_load_from_cache(source.repo, "tokenizer.json", revision=source.revision)
+        return Path(found).parent if isinstance(found, str) else None
+    folder = Path() if state is None else cache_folder(state) / _name(source)
+    return folder if state is not None and _is_whole(folder) else None
+
+
+def _name(source: PackageSource | TinySource) -> str:
+    """Of a conversion's folder."""
+    key = hashlib.sha256(f"{_FORMAT} {source.model_dump_json()}".encode()).hexdigest()[:12]
+    return f"tiny-{key}" if isinstance(source, TinySource) else f"{source.package}-{source.version}-{key}"
 
 
 def package_file(source: PackageSource) -> Path:
