@@ -33,7 +33,7 @@ for one, other in (
     (r"\begin{pmatrix} 1 \\ 2 \end{pmatrix}", r"\boxed{\begin{pmatrix} 1 \\ 3 \end{pmatrix}}"),
     (r"\text{east}", r"\boxed{\text{west}}"),
 ):
-    check(one, other)
+    _equal(one, other)
 """
 """Makes the packages load, before calls are forked, what they otherwise load in each call: a second for some."""
 _MOST_AT_ONCE: Final = 8

@@ -20,7 +20,7 @@ from components.sandbox.runner import serve, start
 LEVELS: Final = ("namespaces", "filter")
 """Kinds of isolation, the stronger first."""
 _ENVIRONMENT: Final = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
-_START_SECONDS: Final = 60.0
+_START_SECONDS: Final = 180.0
 _GRACE_SECONDS: Final = 10.0
 """What a warden may take longer than the call's wall time: under load, to start and to end its processes."""
 
