@@ -4,6 +4,7 @@ verl finds it through ``reward.reward_manager.source=importlib``; settings come 
 names, since verl hands nothing of its own to a manager but the trainer's configuration.
 """
 
+import collections
 import os
 import time
 from pathlib import Path
@@ -39,6 +40,7 @@ class GavelRewardManager(RewardManagerBase):  # type: ignore[misc]
         work = Path(settings.work)
         self._experiment = Experiment.from_json(settings.experiment)
         self._attempt = settings.attempt
+        self._drawn: collections.Counter[str] = collections.Counter()
         self._log = RolloutLog(work / "rollouts.sqlite")
         reward, training = self._experiment.reward, self._experiment.training
         self._ledger = CountingLedger(work / "ledger.sqlite")
@@ -136,9 +138,14 @@ class GavelRewardManager(RewardManagerBase):  # type: ignore[misc]
         criteria = read_rubric(info["rubric"])
         if not criteria:
             raise JudgeError("a row without criteria cannot be judged", where=f"row {info['id']}")
+        sample_id = f"{step}-{self._attempt}-{info['id']}-{index}"
+        # Where refilled groups carry a step into the data's next round, a prompt can be drawn twice in it.
+        self._drawn[sample_id] += 1
+        if self._drawn[sample_id] > 1:
+            sample_id += f"-{self._drawn[sample_id]}"
         sample = Sample(
             row_id=info["id"],
-            sample_id=f"{step}-{self._attempt}-{info['id']}-{index}",
+            sample_id=sample_id,
             question=info["question"],
             response=self.tokenizer.decode(ids, skip_special_tokens=True),
             criteria=criteria,

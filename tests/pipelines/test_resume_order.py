@@ -91,8 +91,11 @@ def refilled(runner: Runner) -> dict[int, int]:
 def test_each_step_has_the_prompts_of_the_unbroken_run(runs: tuple[Runner, Runner]):
     unbroken, killed = runs
     assert by_step(killed) == by_step(unbroken)
-    assert {row["attempt"] for row in rollouts(killed)} == {1, 2}
-    assert {row["attempt"] for row in rollouts(killed) if row["step"] <= 2} == {1}
+    attempts = collections.defaultdict(set)
+    for row in rollouts(killed):
+        attempts[row["step"] > 2].add(row["attempt"])
+    # On a busy machine the trainer may have been started once more, before its first step.
+    assert max(attempts[False]) < min(attempts[True])
 
 
 def test_refilled_groups_are_counted_and_nothing_is_skipped_or_repeated(runs: tuple[Runner, Runner]):

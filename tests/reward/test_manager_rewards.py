@@ -162,3 +162,15 @@ async def test_the_end_quotes_what_the_judge_wrote(tmp_path: Path, monkeypatch: 
             JudgeError, match=r"stayed unreadable .*the newest unreadable reply begins 'Lorem ipsum Lorem .* \.\.\."
         ):
             await scored(made, [CAT], *[[1]] * abstain_guard.MINIMUM)
+
+
+async def test_a_prompt_that_is_drawn_twice_in_a_step_has_samples_of_its_own_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = manager(tmp_path, monkeypatch, "reward=length", f"judge={judge('gone', NOBODY)}")
+    for _ in range(2):
+        for index in (0, 1):
+            await made.run_single(row([1], index=index, step=3))
+    assert await scored(made, [CAT], [1], step=4) != [None]
+    found = [each["sample_id"] for each in rollouts(tmp_path)]
+    assert sorted(found) == ["3-1-g-0", "3-1-g-0-2", "3-1-g-1", "3-1-g-1-2", "4-1-g-0"]
