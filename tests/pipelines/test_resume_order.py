@@ -16,12 +16,13 @@ import pyarrow.parquet as pq
 import pytest
 from aiohttp import web
 from rule_judge import RuleJudge, judged_by
-from tiny_runs import ROOT, Runner
+from tiny_runs import ALWAYS, ROOT, Runner
 
 pytestmark = [pytest.mark.pipeline, pytest.mark.verl, pytest.mark.slow]
 
 # Three steps go more than once through the data, whose second round is shuffled otherwise.
 COMMON = ("seed=5", "training.steps=4", "training.checkpoint_every=2", "data.train_rows=12")
+PROMPTS = ROOT / "tests" / "score" / "ifeval" / "prompts.jsonl"
 GROUP = 4
 """Rollouts of a prompt."""
 REFUSED = ("the school hall", "a summer storm", "the city square")
@@ -112,6 +113,21 @@ def test_refilled_groups_are_counted_and_nothing_is_skipped_or_repeated(runs: tu
         assert max(collections.Counter(drawn).values()) <= -(-len(drawn) // 12)
 
 
+def test_ifeval_joins_a_finished_run_without_repeating_it(runs: tuple[Runner, Runner], judge: Refusing):
+    unbroken, _ = runs
+    asked = f"evaluation.ifeval={{path: '{PROMPTS}', limit: 6, max_response_tokens: 8, base: true}}"
+    statuses, _ = unbroken.run(*COMMON, *judged_by(judge, "max_abstain_rate: 0.9"), "data.train_rows=12", asked)
+    ran = {step for step, status in statuses.items() if status == "ran"} - set(ALWAYS)
+    assert ran == {"generate-ifeval", "ifeval", "report"}
+    summary = json.loads((unbroken.published("report") / "summary.json").read_text())
+    assert set(summary["ifeval"]["shares"]) == {"base", "trained"}
+    metadata = json.loads((unbroken.published("ifeval") / "manifest.json").read_text())["metadata"]
+    assert metadata["Pr_S"] == summary["ifeval"]["shares"]["trained"]["Pr_S"]["value"]
+    assert {"Pr_S", "Ins_S", "Pr_L", "Ins_L", "base_Pr_S"} <= set(metadata)
+    unbroken.run(*COMMON, *judged_by(judge, "max_abstain_rate: 0.9"), "data.train_rows=12")
+    assert "ifeval" not in unbroken.statuses()
+
+
 def command(runner: Runner, *arguments: str) -> str:
     done = subprocess.run(
         [sys.executable, "-m", *arguments],
@@ -152,8 +168,7 @@ def test_a_checkpoint_of_the_run_is_evaluated_by_itself(runs: tuple[Runner, Runn
     unbroken, _ = runs
     scores = unbroken.published("score") / "summary.json"
     (checkpoint,) = unbroken.state.glob("store/tiny/train-grpo/*/*/checkpoint")
-    prompts = ROOT / "tests" / "score" / "ifeval" / "prompts.jsonl"
-    asked = f"evaluation.ifeval={{path: '{prompts}', limit: 6, max_response_tokens: 8}}"
+    asked = f"evaluation.ifeval={{path: '{PROMPTS}', limit: 6, max_response_tokens: 8}}"
     more = [f"CHECKPOINT={checkpoint}", "EXPERIMENT=tiny", *COMMON, asked, "training.steps=9"]
     output = command(unbroken, "pipelines", "eval", *more)
     assert "test_score/tiny-sentences" in output
