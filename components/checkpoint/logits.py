@@ -25,10 +25,14 @@ class Agreement:
     Attributes:
         difference: largest difference of a logit, relative to the largest trained logit.
         adapter: the same between the trained weights and the base below the adapters; None without adapters.
+        lost: share of the adapters' effect that rounding took: norm of the merged model's error over that of the
+            effect, which is above 1 where rounding moved the logits more than the training; None without adapters, or
+            where they have no effect.
     """
 
     difference: float
     adapter: float | None
+    lost: float | None = None
 
 
 def verify(checkpoint: Path, model: Path, dtype: str) -> Agreement:
@@ -49,9 +53,11 @@ def verify(checkpoint: Path, model: Path, dtype: str) -> Agreement:
     del state
     merged = _logits(_load(model, None))
     scale = float(trained.abs().max())
+    effect = 0.0 if base is None else float((trained - base).norm())
     found = Agreement(
         float((merged - trained).abs().max()) / scale,
         None if base is None else float((trained - base).abs().max()) / scale,
+        float((merged - trained).norm()) / effect if effect > 0 else None,
     )
     # A number that is none compares as False.
     if not found.difference <= TOLERANCE[dtype]:

@@ -14,6 +14,9 @@ _TOLERANCE = {"float32": 0.0, "bfloat16": 2.0**-8}
 """Largest difference between a trained weight and the merged one, relative to the weight: none, or half a unit in the
 last of bfloat16's eight significant bits, doubled for safety."""
 
+_MUCH = 0.5
+"""Share of an adapter's effect that rounding may take without a word."""
+
 
 def merge_verified(
     checkpoint: Path, model: Path, *, environment: Mapping[str, str], log: Path, dtype: str, progress: Progress
@@ -30,7 +33,8 @@ def merge_verified(
 
     Returns:
         ``bytes``, ``ranks``, ``logit_difference`` and, where there are adapters, ``adapter_effect``, both relative to
-        the largest logit; else ``largest_weight_difference``, relative to the weight.
+        the largest logit, and ``adapter_lost``, the share of it that rounding took; else ``largest_weight_difference``,
+        relative to the weight.
 
     Raises:
         StepError: the checkpoint is not whole, the merger failed, or something of the training was lost.
@@ -59,4 +63,10 @@ def merge_verified(
     found["logit_difference"] = agreement.difference
     if agreement.adapter is not None:
         found["adapter_effect"] = agreement.adapter
+        found["adapter_lost"] = agreement.lost
+    if agreement.lost is not None and agreement.lost > _MUCH:
+        progress.phase(
+            f"warning: rounding to {dtype} moved the merged model's logits by {agreement.lost:.0%} of what the adapters "
+            "do to them; train longer, set policy.dtype: float32, or serve base and adapter apart"
+        )
     return found

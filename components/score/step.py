@@ -200,6 +200,6 @@ STEP = Step(
     run=run,
     # The embedded judge runs in a process of its own; another arithmetic there gives other scores.
     extra_modules=("components.judge.server.__main__",),
-    packages=("torch", "transformers"),
+    packages=("torch", "transformers", "math-verify", "sympy"),
     needs={"training": ("*.parquet",)},
 )

@@ -182,7 +182,7 @@ STEP = Step(
     module="components.train.step",
     depends=_depends,
     run=run,
-    packages=("verl", "torch", "transformers", "ray", "tensordict", "TransferQueue", "peft"),
+    packages=("verl", "torch", "transformers", "ray", "tensordict", "TransferQueue", "peft", "math-verify", "sympy"),
     extra_modules=(
         PLATFORM_MODULE,
         ROLLOUT_MODULE,

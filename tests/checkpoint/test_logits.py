@@ -82,6 +82,25 @@ def test_a_merged_adapter_agrees(tmp_path: Path, policy: Path, make_checkpoint, 
     assert found.difference < 1e-5
     assert found.adapter is not None
     assert found.adapter > 1e-2
+    assert found.lost is not None
+    assert found.lost < 1e-3
+
+
+def test_what_rounding_takes_of_a_small_adapter_is_told(tmp_path: Path, policy: Path, make_checkpoint, adapted_state):
+    """Weights of about 0.02 have steps of 1e-4 in bfloat16; an adapter of less is lost in them, and one of more not."""
+    shares = []
+    for size in (1e-4, 0.5):
+        folder = tmp_path / str(size)
+        folder.mkdir()
+        state = adapted_state(size)
+        checkpoint = make_checkpoint(folder / "c", state, lora=True)
+        merged = merged_by_peft(policy, checkpoint, state, folder / "m")
+        rounded = AutoModelForCausalLM.from_pretrained(merged, dtype=torch.bfloat16)
+        rounded.save_pretrained(folder / "r")
+        found = verify(checkpoint, folder / "r", "bfloat16")
+        assert found.lost is not None
+        shares.append(found.lost)
+    assert shares[0] > 0.5 > shares[1]
 
 
 def test_the_untouched_base_is_refused(tmp_path: Path, policy: Path, make_checkpoint, adapted_state):
