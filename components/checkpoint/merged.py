@@ -66,7 +66,7 @@ def merge_verified(
         found["adapter_lost"] = agreement.lost
     if agreement.lost is not None and agreement.lost > _MUCH:
         progress.phase(
-            f"warning: rounding to {dtype} moved the merged model's logits by {agreement.lost:.0%} of what the adapters "
-            "do to them; train longer, set policy.dtype: float32, or serve base and adapter apart"
+            f"warning: rounding to {dtype} moved the merged model's logits by {agreement.lost:.0%} of what the "
+            "adapters do to them; train longer, set policy.dtype: float32, or serve base and adapter apart"
         )
     return found

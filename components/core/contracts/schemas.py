@@ -34,7 +34,8 @@ PROMPTS = pa.schema(
     ]
 )
 """verl's columns. ``rubric`` is a JSON list of criteria; ``ground_truth`` a JSON object with the gold checks, which
-the judge never sees, or ``null`` for a row without any; ``template`` names the form the prompt was made from, so that splits can be checked."""
+the judge never sees, or ``null`` for a row without any; ``template`` names the form the prompt was made from, so
+that splits can be checked."""
 
 ROLLOUTS = pa.schema(
     [
