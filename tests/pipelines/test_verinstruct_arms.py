@@ -10,6 +10,8 @@ import os
 import re
 import signal
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from arms_judge import ArmsJudge, opinion
-from tiny_runs import ALWAYS, DURABLE, Runner
+from tiny_runs import ALWAYS, DURABLE, ROOT, Runner
 
 pytestmark = [pytest.mark.arms, pytest.mark.verl, pytest.mark.slow]
 
@@ -120,6 +122,23 @@ def test_the_scaffold_is_logged_where_there_is_one(arm: Arm) -> None:
     if arm.scaffold:
         shown = [json.loads(row["parts"])["scaffold_shown"] for row in arm.rollouts]
         assert max(shown) >= 2
+
+
+def test_the_trainer_learns_on_plain_prompts_and_from_its_own_log_probabilities(arm: Arm) -> None:
+    first = {row["name"]: row["value"] for row in arm.rows("train-grpo", "metrics.parquet") if row["step"] == 1}
+    # Far shorter than any prompt that shows a rubric.
+    assert first["prompt_length/max"] <= 64
+    if arm.scaffold:
+        # As published: old log-probabilities are the trainer's on the plain prompt, so the first ratio is exactly 1.
+        assert first["actor/ppo_kl"] == pytest.approx(0.0, abs=1e-6)
+
+
+def test_every_reward_is_that_of_a_script_which_knows_nothing_of_the_project(arm: Arm) -> None:
+    training, data = arm.runner.published("train-grpo"), arm.runner.published("prepare-data")
+    command = [sys.executable, str(ROOT / "tests/reward/recompute_rewards.py"), str(training)]
+    command += [str(data / "train.parquet"), "--combine", "verif" if arm.verif else "rubric", "--value", "binary"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_the_reward_has_the_arms_own_parts(arm: Arm) -> None:
