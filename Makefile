@@ -113,11 +113,11 @@ test-suites: $(VENV)/.ready-dev ## Judges and writers killed many times, IFEval 
 	@$(PY) -m pytest -q -m suites
 
 .PHONY: test-arms
-test-arms: $(VENV)/.ready-dev ## Train the tiny model by judges and rewards of other kinds (about five minutes)
+test-arms: $(VENV)/.ready-dev ## Train the four arms of the judge study and others on the tiny model (some twenty minutes)
 	@$(PY) -m pytest -q -m arms
 
 .PHONY: test-kills
-test-kills: $(VENV)/.ready-dev ## Kill the tiny pipeline at ten random points and go on (up to half an hour)
+test-kills: $(VENV)/.ready-dev ## Kill the tiny pipeline at ten random points and go on; prompts in order after a kill (up to an hour)
 	@$(PY) -m pytest -q -s -m kills
 
 .PHONY: bench

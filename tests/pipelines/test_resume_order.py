@@ -18,7 +18,7 @@ from aiohttp import web
 from rule_judge import RuleJudge, judged_by
 from tiny_runs import ALWAYS, ROOT, Runner
 
-pytestmark = [pytest.mark.pipeline, pytest.mark.verl, pytest.mark.slow]
+pytestmark = [pytest.mark.kills, pytest.mark.verl, pytest.mark.slow]
 
 # Three steps go more than once through the data, whose second round is shuffled otherwise.
 COMMON = ("seed=5", "training.steps=4", "training.checkpoint_every=2", "data.train_rows=12")
