@@ -67,12 +67,15 @@ def read_experiment(composer: Composer, path: Path, users: tuple[Path, ...] = ()
 
 
 def _laid_over(base: Map, over: Map) -> Map:
-    """As :func:`merged`; and a part that is a name below takes a mapping's keys as changes of what it names."""
+    """As :func:`merged`; and a part that is a name below takes a mapping's keys as changes of what it names.
+
+    A mapping with ``use`` or a ``name`` of its own is another part, and inherits nothing.
+    """
     opened = Map(dict(base), base.mark, dict(base.marks))
     for part in FOLDERS:
         above, below = over.get(part), opened.get(part)
-        if isinstance(above, Map) and "use" in above:
-            del opened[part]
+        if isinstance(above, Map) and {"use", "name"} & set(above):
+            opened.pop(part, None)
         elif isinstance(above, Map) and isinstance(below, str):
             mark = opened.marks[part]
             opened.put(part, Map({"use": below}, mark, {"use": mark}), mark)

@@ -37,6 +37,15 @@ def test_a_name_or_another_use_replaces_a_part(configs: Path) -> None:
     assert mine.reward.name == "likelihood-ratio-binary"
 
 
+def test_a_part_with_a_name_of_its_own_inherits_nothing(configs: Path) -> None:
+    (configs / "experiments" / "mine.jsonl").write_text('{"prompt": "Say hello.", "criteria": [{"text": "is kind"}]}')
+    part = "{name: letters, kind: jsonl, path: mine.jsonl, train_rows: 12, heldout_rows: 4}"
+    _write(configs, "mine", f"use: tiny\ndata: {part}\n")
+    data = load_experiment("mine", (), configs).data
+    # tiny's criterion and word list are not those of the letters.
+    assert (data.name, data.criteria, data.gold) == ("letters", (), None)
+
+
 def test_experiments_start_from_each_other_over_several_steps(configs: Path) -> None:
     _write(configs, "one", "use: tiny\nseed: 4\ntraining: {steps: 7}\n")
     _write(configs, "two_b", "use: one\ntraining: {micro_batch: 8}\n")
