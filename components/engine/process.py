@@ -177,9 +177,10 @@ def read_metrics(path: Path) -> list[dict[str, object]]:
 
 
 def _note(row: dict[str, object]) -> str:
+    # Of a control arm no judge gave it.
     data = row["data"]
     reward = data.get("critic/score/mean") if isinstance(data, dict) else None
-    return f"judge reward {reward:.3f}" if isinstance(reward, float) else ""
+    return f"reward {reward:.3f}" if isinstance(reward, float) else ""
 
 
 def _mtime(path: Path) -> float:

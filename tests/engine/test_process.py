@@ -45,7 +45,9 @@ def test_progress_follows_the_metrics(tmp_path, monkeypatch, capsys):
     trainer = start(tmp_path, monkeypatch, "\n".join(METRIC % step for step in (1, 2, 3)))
     progress = watch(trainer)
     assert progress.done == 3
-    assert "judge reward 0.500" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "  reward 0.500" in said
+    assert "judge reward" not in said
 
 
 def test_a_failure_quotes_the_line_that_tells(tmp_path, monkeypatch):
