@@ -3,7 +3,7 @@
 import dataclasses
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +89,8 @@ def heldout_responses(generations: Path, prompts: Mapping[str, Prompt]) -> list[
     """The held-out responses of all models, in the order of the table.
 
     Raises:
-        ContractError: a response's row is not held out, or a model did not answer every prompt exactly once.
+        ContractError: a response's row is not held out, a model did not answer every prompt exactly once, or not every
+            prompt has the same number of responses, at least one.
     """
     rows = read_table(generations, GENERATIONS).to_pylist()
     counts = Counter((row["model"], row["row_id"]) for row in rows)
@@ -101,7 +102,8 @@ def heldout_responses(generations: Path, prompts: Mapping[str, Prompt]) -> list[
             where=str(generations),
             remedy="the generations were made from other data; run the step generate again",
         )
-    return [
+    _check_lengths(rows, str(generations))
+    found = [
         _response(
             prompts[row["row_id"]],
             model=row["model"],
@@ -114,13 +116,46 @@ def heldout_responses(generations: Path, prompts: Mapping[str, Prompt]) -> list[
         for row in rows
         for index, response in enumerate(row["responses"])
     ]
+    _check_names(found, generations)
+    return found
+
+
+def _check_lengths(rows: Sequence[Mapping[str, Any]], where: str) -> None:
+    """As many responses to each prompt: a model's mean is not to be that of the prompts it answered more often."""
+    for row in rows:
+        place = f"{where}, model {row['model']}, row {row['row_id']}"
+        if not row["responses"]:
+            raise ContractError("there is no response", where=place, remedy="run the step generate again")
+        lengths = {key: len(row[key]) for key in ("responses", "finished", "response_tokens")}
+        if len(set(lengths.values())) > 1:
+            told = ", ".join(f"{length} {key}" for key, length in lengths.items())
+            raise ContractError(f"lists of different lengths: {told}", where=place, remedy="one entry a response each")
+        if len(row["responses"]) != len(rows[0]["responses"]):
+            raise ContractError(
+                f"{len(row['responses'])} responses, and {len(rows[0]['responses'])} to the first prompt",
+                where=place,
+                remedy="give the same number of responses to every prompt",
+            )
+
+
+def _check_names(responses: Sequence[Response], path: Path) -> None:
+    """Verdicts and rewards are kept by sample id: of two responses with one, each would get what the last one got."""
+    counts = Counter(response.sample.sample_id for response in responses)
+    repeated = [name for name, count in counts.items() if count > 1]
+    if repeated:
+        raise ContractError(
+            f"{len(repeated)} sample ids are there more than once, the first is {repeated[0]!r}",
+            where=str(path),
+            remedy="give every response a sample_id of its own",
+        )
 
 
 def training_responses(rollouts: Path, prompts: Mapping[str, Prompt]) -> list[tuple[Response, str, float | None]]:
     """The training responses with status and reward; where a step was repeated, those of its highest attempt.
 
     Raises:
-        ContractError: a response's row is no training row, or it is scored without a reward or abstained with one.
+        ContractError: a response's row is no training row, or it is scored without a reward or abstained with one; two
+            responses have one sample id; or there is none.
     """
     rows = read_table(rollouts, ROLLOUTS).to_pylist()
     last: dict[int, int] = {}
@@ -144,6 +179,9 @@ def training_responses(rollouts: Path, prompts: Mapping[str, Prompt]) -> list[tu
                 response=row["response"],
             )
             found.append((response, row["status"], row["reward"]))
+    if not found:
+        raise ContractError("there is no response", where=str(rollouts), remedy="give the rollouts of a training")
+    _check_names([response for response, _, _ in found], rollouts)
     return found
 
 
