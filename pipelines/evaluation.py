@@ -6,6 +6,7 @@ from typing import Any
 
 from components.checkpoint.given import find
 from components.core.errors import ConfigError
+from components.core.manifest import MANIFEST_NAME, Manifest
 from components.core.progress import Progress
 from components.core.spec import Experiment
 from components.score.ifeval.output import table as ifeval_table
@@ -51,7 +52,14 @@ def evaluate_locally(experiment: Experiment, checkpoint: str, *, base: bool) -> 
     steps = ("import-model", "prepare-data", "generate", "deploy-judge", "probe-judge", "score")
     ran = run_graph(experiment, (*steps, *(IFEVAL if ifeval else ()), "teardown-judge"), launch)
     found: dict[str, Any] = json.loads(ran.read("score", "summary.json"))
-    found = {"checkpoint": checkpoint, "digest": experiment.digest(), **found}
+    model = Manifest.model_validate_json(ran.read("import-model", MANIFEST_NAME))
+    found = {
+        "policy": experiment.policy.name,
+        "checkpoint": {"path": checkpoint, "sha256": model.sha256},
+        "constraints": experiment.data.constraints if experiment.data.kind == "verif_rows" else None,
+        "digest": experiment.digest(),
+        **found,
+    }
     text = table(found)
     if ifeval:
         models = (

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from components.core.spec import Experiment
 
 OUTPUTS = ("scores.parquet", "verdicts.parquet", "calls.parquet", "summary.json")
+_TOLD = "data.json"
 GENERATIONS = "generations.parquet"
 _SHORT = 16
 
@@ -67,11 +68,15 @@ class _Stored:
         responses: what is scored.
         sources: by row id, the name of the data that the prompt is from.
         content: sha256 of the tables.
+        constraints: of data of kind verif_rows, who decided which lines; None for others, and where it is not told.
+        origin: the folder that the responses are from.
     """
 
     responses: Sequence[Response]
     sources: Mapping[str, str]
     content: Sequence[str]
+    constraints: str | None
+    origin: str
 
 
 def _read(options: argparse.Namespace, progress: Progress) -> _Stored:
@@ -82,14 +87,22 @@ def _read(options: argparse.Namespace, progress: Progress) -> _Stored:
     with tempfile.TemporaryDirectory(dir=output) as scratch:
         uri = options.rollouts if rollouts else options.generations
         folder = fetch(uri, Path(scratch) / "responses", progress, [table_name])
-        data = fetch(options.data, Path(scratch) / "data", progress, [prompts])
+        data = fetch(options.data, Path(scratch) / "data", progress, [prompts, _TOLD])
         known = read_prompts(data / prompts)
         if rollouts:
             responses = [response for response, _, _ in training_responses(folder / table_name, known)]
         else:
             responses = heldout_responses(folder / table_name, known)
         content = [sha256_file(folder / table_name), sha256_file(data / prompts)]
-        return _Stored(responses, sources_of(data / prompts), content)
+        return _Stored(responses, sources_of(data / prompts), content, _constraints(data / _TOLD), str(uri))
+
+
+def _constraints(path: Path) -> str | None:
+    try:
+        file = json.loads(path.read_text(encoding="utf-8"))["file"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return file.get("constraints") if isinstance(file, dict) else None
 
 
 def _rescore(experiment: "Experiment", stored: _Stored, output: Path, state: Path, progress: Progress) -> str:
@@ -110,6 +123,10 @@ def _rescore(experiment: "Experiment", stored: _Stored, output: Path, state: Pat
         out.mkdir()
         context = StepContext(experiment, {}, {}, out, work, identity, progress, state)
         score_by_judge(context, stored.responses, stored.sources)
+        summary = json.loads((out / "summary.json").read_text(encoding="utf-8"))
+        summary["responses"] = {"path": stored.origin, "sha256": stored.content[0]}
+        summary["constraints"] = stored.constraints
+        (out / "summary.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
         for each in OUTPUTS:
             (out / each).replace(output / each)
     return table(json.loads((output / "summary.json").read_text(encoding="utf-8")))

@@ -8,6 +8,7 @@ from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
 from components.core.contracts import PROMPTS, read_table
+from components.core.spec.reward import CONTROLS
 
 if TYPE_CHECKING:
     from components.core.spec import Experiment
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 """Of the SCORES contract."""
 
+ORIGINS = ("policy", "checkpoint", "responses", "constraints")
+"""What a summary may say, beside the step's own part, of where the figures are from."""
+_SHORT = 12
 MEASURES = ("judge_reward", "gold", "echo", "words")
 
 
@@ -34,9 +38,10 @@ def summarise(experiment: "Experiment", rows: Sequence[Row], sources: Mapping[st
         sources: by row id, the name of the data that the prompt is from.
 
     Returns:
-        ``experiment``, ``judge``, ``reward`` and ``models``. A model has ``samples``, ``prompts``, ``abstained``, each
-        measure with ``mean``, ``standard_error`` over prompts (None for fewer than two) and ``n`` prompts, and
-        ``test_score`` by data source, which is the mean judge's reward.
+        ``experiment``, ``judge``, ``reward``, what the reward is made of (``combine``, ``scored_as``, ``protocol``,
+        ``value``) and ``models``. ``scored_as`` is rubric for a control arm, else the same as ``combine``. A model has
+        ``samples``, ``prompts``, ``abstained``, each measure with ``mean``, ``standard_error`` over prompts (None for
+        fewer than two) and ``n`` prompts, and ``test_score`` by data source, which is the mean judge's reward.
     """
     models: dict[str, Any] = {}
     for model in sorted({row["model"] for row in rows}):
@@ -51,18 +56,28 @@ def summarise(experiment: "Experiment", rows: Sequence[Row], sources: Mapping[st
                 for source in sorted({sources[row["row_id"]] for row in mine})
             },
         }
+    reward = experiment.reward
     return {
         "experiment": experiment.name,
         "judge": experiment.verdict_name,
-        "reward": experiment.reward.name,
+        "reward": reward.name,
+        "combine": reward.combine,
+        "scored_as": "rubric" if reward.combine in CONTROLS else reward.combine,
+        "protocol": reward.protocol,
+        "value": reward.value,
         "models": models,
     }
 
 
 def table(summary: Mapping[str, Any]) -> str:
-    """The figures for a terminal."""
+    """The figures for a terminal, under what they are figures of."""
+    scored = summary["scored_as"]
+    combine = summary["combine"] if scored == summary["combine"] else f"{summary['combine']}, SCORED AS {scored}"
     lines = [
-        f"judge {summary['judge']}, reward {summary['reward']}; mean over prompts ± standard error (n prompts)",
+        f"judge {summary['judge']}, reward {summary['reward']} (combine {combine}; protocol {summary['protocol']}; "
+        f"value {summary['value']})",
+        *(f"{key.replace('_', ' ')}: {_origin(summary[key])}" for key in ORIGINS if summary.get(key) is not None),
+        "mean over prompts ± standard error (n prompts)",
         "",
         f"{'model':10} {'samples':>8} {'abstained':>10}  " + "".join(f"{name:26}" for name in MEASURES).rstrip(),
     ]
@@ -76,6 +91,13 @@ def table(summary: Mapping[str, Any]) -> str:
             for source, value in found["test_score"].items()
         ]
     return "\n".join(lines)
+
+
+def _origin(value: Any) -> str:
+    if not isinstance(value, Mapping):
+        return str(value)
+    sha256 = f" (sha256 {str(value['sha256'])[:_SHORT]})" if value.get("sha256") else ""
+    return f"{value.get('path') or value.get('name')}{sha256}"
 
 
 def _cell(found: Mapping[str, Any]) -> str:

@@ -1,5 +1,6 @@
 """Stored responses scored again by another judge, as a user does it."""
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -104,6 +105,35 @@ def test_another_reward_is_work_of_its_own(case, tmp_path):
     after = read_table(tmp_path / "out" / "scores.parquet", SCORES).to_pylist()
     assert {row["judge_reward"] for row in after} <= {0.0, 1.0}
     assert {row["judge_reward"] for row in before} - {0.0, 1.0}
+
+
+def test_the_heading_says_what_the_figures_are_of(case, tmp_path, capsys):
+    (case.inputs["data"] / "data.json").write_text('{"file": {"constraints": "soft_only"}}')
+    with ScriptedJudge().serve() as url:
+        assert command(case, url, tmp_path / "out", "reward.value=binary") == 0
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert [summary[key] for key in ("combine", "scored_as", "protocol", "value", "constraints")] == [
+        "rubric",
+        "rubric",
+        "likelihood_ratio",
+        "binary",
+        "soft_only",
+    ]
+    table = case.inputs["generations"] / "generations.parquet"
+    sha256 = hashlib.sha256(table.read_bytes()).hexdigest()
+    assert summary["responses"] == {"path": str(case.inputs["generations"]), "sha256": sha256}
+    out = capsys.readouterr().out
+    assert "(combine rubric; protocol likelihood_ratio; value binary)" in out
+    assert "constraints: soft_only" in out
+    assert f"responses: {case.inputs['generations']} (sha256 {sha256[:12]})" in out
+
+
+def test_a_control_arm_is_scored_as_a_rubric_and_says_so(case, tmp_path, capsys):
+    with ScriptedJudge().serve() as url:
+        assert command(case, url, tmp_path / "out", "reward.combine=length") == 0
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert (summary["combine"], summary["scored_as"]) == ("length", "rubric")
+    assert "(combine length, SCORED AS rubric; protocol" in capsys.readouterr().out
 
 
 def test_mistakes_are_told(case, tmp_path, capsys):
