@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from components.checkpoint.locate import Located, locate
 from components.checkpoint.merged import merge_verified
+from components.checkpoint.same_model import check_same_model
 from components.checkpoint.step import LOADED, PACKAGES
 from components.core.errors import StepError, StorageError
 from components.core.manifest import MANIFEST_NAME, Scalar, content_sha256, scan_folder
@@ -44,6 +45,8 @@ def import_step(uri: str) -> Step:
 
     def depends(experiment: "Experiment") -> object:
         located = found_once()
+        # Here and not while it runs: the same content may have been imported before under another policy.
+        check_same_model(located, experiment, state_folder(), Progress("import-model"))
         return {
             "content": content_sha256(e for e in scan_folder(located.folder) if not e.path.startswith(_UNUSED)),
             "dtype": None if located.merged else experiment.policy.dtype,

@@ -11,7 +11,8 @@ from transformers import AutoModelForCausalLM
 
 from components.checkpoint.__main__ import main
 from components.checkpoint.given import find, import_step
-from components.core.errors import StepError
+from components.checkpoint.same_model import policy_shape
+from components.core.errors import ConfigError, StepError
 from components.core.progress import Progress
 from components.core.services import seaweedfs
 from components.core.services.manager import ServiceManager
@@ -113,3 +114,37 @@ def test_a_checkpoint_in_a_bucket_is_fetched_without_the_optimizer(
             find("s3://gavel/runs/none", Progress("x"))
     finally:
         manager.end_all()
+
+
+def test_a_checkpoint_of_another_model_is_refused(tmp_path: Path, policy: Path, state: Path, actor: Path):
+    store = (tmp_path / "store").as_uri()
+    perform(import_step(str(policy)), TINY, store, {})
+    other = tmp_path / "other"
+    shutil.copytree(policy, other)
+    config = json.loads((other / "config.json").read_text())
+    (other / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 30, "vocab_size": 9}))
+    # Not reused either, though this very content was imported before: the policy is another.
+    elsewhere = load_experiment("tiny", [f"policy.source={{kind: folder, path: '{other}'}}"])
+    with pytest.raises(ConfigError, match=r"layers 2 \(policy: 30\), vocabulary 1024 \(policy: 9\)") as caught:
+        perform(import_step(str(policy)), elsewhere, store, {})
+    assert "policy=NAME" in caught.value.remedy
+    with pytest.raises(ConfigError, match="layers 30"):
+        perform(import_step(str(other)), TINY, store, {})
+    # A trainer's checkpoint has its config.json one folder below.
+    with pytest.raises(ConfigError, match="huggingface"):
+        perform(import_step(str(actor)), elsewhere, store, {})
+
+
+def test_a_packaged_policy_is_known_without_its_conversion(tmp_path: Path, policy: Path):
+    source = load_experiment("quickstart").policy.source
+    # Of SmolLM2-135M's published config.json.
+    published = {"model_type": "llama", "hidden_size": 576, "num_hidden_layers": 30, "vocab_size": 49152}
+    assert policy_shape(source, tmp_path) == published
+
+
+def test_a_policy_that_is_not_here_is_warned_of(tmp_path: Path, policy: Path, state: Path, capfd, monkeypatch):
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    away = load_experiment("tiny", ["policy.source={kind: hub, repo: nobody/nothing-of-the-kind}"])
+    perform(import_step(str(policy)), away, (tmp_path / "store").as_uri(), {})
+    said = "".join(capfd.readouterr())
+    assert "WARNING: not checked that the checkpoint is of the experiment's policy" in said
