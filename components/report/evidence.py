@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
-from components.core.contracts import GENERATIONS, METRICS, PROMPTS, ROLLOUTS, SCORES, VERDICTS, read_table
+from components.core.contracts import GENERATIONS, METRICS, PROMPTS, ROLLOUTS, SCORES, read_table
 from components.core.errors import ContractError
+from components.report.calls import JudgeCalls, read_calls
 
 BASE, TRAINED = "base", "trained"
 
@@ -60,29 +59,6 @@ class Rollout:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class JudgeCalls:
-    """Verdicts of one ledger, in counts.
-
-    Attributes:
-        verdicts: rows, repeated ones included.
-        unknown: reason -> rows.
-        attempts: calls made.
-        prompt_tokens: tokens that the judge read.
-        seconds: summed wall time of the calls; they overlap, so the clock ran less.
-        judges: names of the judges.
-        protocols: names of the protocols.
-    """
-
-    verdicts: int
-    unknown: Mapping[str, int]
-    attempts: int
-    prompt_tokens: int
-    seconds: float
-    judges: tuple[str, ...]
-    protocols: tuple[str, ...]
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
 class Evidence:
     """Everything read.
 
@@ -91,7 +67,7 @@ class Evidence:
         rollouts: training responses, those of the last attempt at each step.
         repeated: rollouts left out because a resumed run did their step again.
         metrics: metric name -> step -> value.
-        calls: ``training`` and ``evaluation`` -> what the judge was asked.
+        calls: ``training`` and ``evaluation`` -> what the judge was asked, and the rules.
         templates: held-out row id -> the form that its prompt was made from.
     """
 
@@ -117,10 +93,7 @@ def read_evidence(inputs: Mapping[str, Path]) -> Evidence:
         rollouts=rollouts,
         repeated=repeated,
         metrics=_metrics(training / "metrics.parquet"),
-        calls={
-            "training": _calls(training / "verdicts.parquet"),
-            "evaluation": _calls(scores / "verdicts.parquet"),
-        },
+        calls={"training": read_calls(training), "evaluation": read_calls(scores)},
         templates={info["id"]: info["template"] for info in prompts},
     )
 
@@ -206,18 +179,3 @@ def _metrics(path: Path) -> dict[str, dict[int, float]]:
         if math.isfinite(row["value"]):
             metrics.setdefault(row["name"], {})[row["step"]] = row["value"]
     return metrics
-
-
-def _calls(path: Path) -> JudgeCalls:
-    table: pa.Table = read_table(path, VERDICTS)
-    status, reason = table.column("status").to_pylist(), table.column("reason").to_pylist()
-    unknown = Counter(why or "no reason given" for what, why in zip(status, reason, strict=True) if what == "unknown")
-    return JudgeCalls(
-        verdicts=table.num_rows,
-        unknown=dict(sorted(unknown.items())),
-        attempts=sum(table.column("attempts").to_pylist()),
-        prompt_tokens=sum(table.column("prompt_tokens").to_pylist()),
-        seconds=math.fsum(table.column("seconds").to_pylist()),
-        judges=tuple(sorted(set(table.column("judge").to_pylist()))),
-        protocols=tuple(sorted(set(table.column("protocol").to_pylist()))),
-    )

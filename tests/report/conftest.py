@@ -5,14 +5,14 @@ import importlib
 import itertools
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
-from components.core.contracts import GENERATIONS, METRICS, PROMPTS, ROLLOUTS, SCORES, VERDICTS, write_table
+from components.core.contracts import CALLS, GENERATIONS, METRICS, PROMPTS, ROLLOUTS, SCORES, VERDICTS, write_table
 from components.core.manifest import GitState, InputRef, Manifest
 from components.core.progress import Progress
 from components.core.spec import Experiment, load_experiment
@@ -131,6 +131,7 @@ class World:
         write_table(generations / "generations.parquet", answers, GENERATIONS)
         write_table(scores / "scores.parquet", scored, SCORES)
         write_table(scores / "verdicts.parquet", verdicts, VERDICTS)
+        write_table(scores / "calls.parquet", call_rows(verdicts), CALLS)
 
     def _write_training(self, training: Path, scores: Path) -> None:
         rows, scored, verdicts, metrics = [], [], [], []
@@ -165,6 +166,7 @@ class World:
             metrics.append({"step": step, "name": "actor/grad_norm", "value": 1.5 / step})
         write_table(training / "rollouts.parquet", rows, ROLLOUTS)
         write_table(training / "verdicts.parquet", verdicts, VERDICTS)
+        write_table(training / "calls.parquet", call_rows(verdicts), CALLS)
         write_table(training / "metrics.parquet", metrics, METRICS)
         write_table(scores / "rollout_scores.parquet", scored, SCORES)
 
@@ -220,6 +222,37 @@ def verdict_rows(row_id: str, sample_id: str, name: str) -> list[dict[str, Any]]
             "explanation": None,
         }
         for index, ((text, _), probability) in enumerate(zip(CRITERIA, KINDS[kind][5], strict=True))
+    ]
+
+
+def call_rows(verdicts: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of CALLS: one call a sample, which gives all its verdicts."""
+    return [
+        {
+            "time": 1.0,
+            "judge": row["judge"],
+            "protocol": row["protocol"],
+            "purpose": "ask",
+            "prompt_hash": "00",
+            "attempts": row["attempts"],
+            "seconds": row["seconds"],
+            "key": None,
+            "endpoint": 0,
+            "prompt_tokens": 80,
+            "completion_tokens": 3,
+            "cached_tokens": 0,
+            "cost": None,
+            "currency": None,
+            "finish": "length",
+            "reason": row["reason"],
+            "from_cache": False,
+            "reply_chars": 9,
+            "raw_id": None,
+            "sample_id": row["sample_id"],
+            "response_chars": row["response_chars"],
+        }
+        for row in verdicts
+        if row["criterion_index"] == 0
     ]
 
 

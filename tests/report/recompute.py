@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from recompute_tables import Check, Row, Run, mean
+from recompute_tables import Check, Row, Run, mean, rows
 from recompute_texts import short_rules, split_words
 
 Known = Mapping[str, float | None]
@@ -43,6 +43,7 @@ def recompute(
         *check_training(run),
         *check_correlations(run),
         *check_figures(run),
+        *check_calls(run, {"training": training, "evaluation": scores}),
     ]
 
 
@@ -296,6 +297,20 @@ def check_figures(run: Run) -> list[Check]:
             stored = run.summary["heldout"]["measures"][row["measure"]]
             for side in ("base", "trained"):
                 checks.append(Check(f"figure, {row['measure']} {side}", float(row[side]), stored[side], 1e-12))
+    return checks
+
+
+def check_calls(run: Run, folders: Mapping[str, Path]) -> list[Check]:
+    """What the judge was asked, from the tables of calls; verdicts by rules are counted apart."""
+    checks = []
+    for name, folder in folders.items():
+        calls, theirs = rows(folder / "calls.parquet"), run.summary["judge_calls"][name]
+        for key in ("attempts", "prompt_tokens", "completion_tokens", "seconds"):
+            checks.append(Check(f"{name}, judge's {key}", sum(row[key] for row in calls), theirs[key], 1e-6))
+        asked = sum(row["attempts"] > 0 for row in calls)
+        ruled = sum(row["judge"] == "rule" for row in rows(folder / "verdicts.parquet"))
+        checks.append(Check(f"{name}, calls of the judge", asked, theirs["calls"], 0))
+        checks.append(Check(f"{name}, checks by rules", ruled, theirs["rule_checks"], 0))
     return checks
 
 

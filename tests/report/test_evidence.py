@@ -2,9 +2,20 @@
 
 import pytest
 
-from components.core.contracts import GENERATIONS, METRICS, PROMPTS, ROLLOUTS, SCORES, read_table, write_table
+from components.core.contracts import (
+    CALLS,
+    GENERATIONS,
+    METRICS,
+    PROMPTS,
+    ROLLOUTS,
+    SCORES,
+    VERDICTS,
+    read_table,
+    write_table,
+)
 from components.core.errors import ContractError
 from components.report.evidence import read_evidence
+from components.rules.checker import JUDGE
 
 
 def change(path, schema, edit):
@@ -31,12 +42,40 @@ def test_every_response_meets_its_score(inputs, world):
 
 def test_verdicts_are_counted_with_their_reasons(inputs):
     calls = read_evidence(inputs).calls
-    # Two samples of two criteria each went unanswered, at three attempts; the other 190 took one.
+    # A call gives both verdicts of a sample. Two samples went unanswered, at three requests; the other 190 took one.
     assert calls["evaluation"].verdicts == 2 * 2 * 96
     assert calls["evaluation"].unknown == {"timeout": 4}
-    assert calls["evaluation"].attempts == 380 + 4 * 3
-    assert calls["evaluation"].prompt_tokens == 384 * 40
+    assert calls["evaluation"].calls == 2 * 96
+    assert calls["evaluation"].attempts == 190 + 2 * 3
+    assert calls["evaluation"].prompt_tokens == 192 * 80
+    assert calls["evaluation"].completion_tokens == 192 * 3
+    assert calls["evaluation"].seconds == 192 * 0.25
+    assert (calls["evaluation"].rule_checks, calls["evaluation"].rule_seconds) == (0, 0.0)
     assert calls["training"].unknown == {"timeout": 8}
+
+
+def test_checks_by_rules_are_no_calls_of_the_judge(inputs):
+    def by_rules(rows):
+        # The lines of the first two rollouts: two samples, each checked as a whole.
+        for row in rows[:4]:
+            row.update(judge=JUDGE, protocol="rule/python/00", seconds=2.0, attempts=1, prompt_tokens=0)
+
+    change(inputs["training"] / "verdicts.parquet", VERDICTS, by_rules)
+    change(inputs["training"] / "calls.parquet", CALLS, lambda rows: rows[2:])
+    found = read_evidence(inputs).calls["training"]
+    assert (found.rule_checks, found.rule_seconds) == (4, 4.0)
+    assert (found.verdicts, found.calls, found.seconds) == (256, 126, 126 * 0.25)
+    assert (found.judges, found.protocols) == (("smollm2-lr",), ("likelihood_ratio:0123456789ab",))
+
+
+def test_an_answer_from_the_cache_and_a_refused_question_are_no_calls(inputs):
+    def unasked(rows):
+        rows[0].update(attempts=0, from_cache=True, seconds=0.0)
+        rows[1].update(attempts=0, reason="too_long", seconds=0.0)
+
+    change(inputs["scores"] / "calls.parquet", CALLS, unasked)
+    found = read_evidence(inputs).calls["evaluation"]
+    assert (found.calls, found.cached) == (190, 1)
 
 
 def test_a_step_done_again_counts_once(inputs):

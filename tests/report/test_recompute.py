@@ -66,6 +66,8 @@ def test_it_runs_from_the_command_line(copy):
         (("training", "proxy_gold_within_groups", "r"), 0.9),
         (("training", "masked_groups"), 2),
         (("training", "trends", "echo", "change"), 1.1),
+        (("judge_calls", "training", "attempts"), 2),
+        (("judge_calls", "evaluation", "seconds"), 1.1),
     ],
 )
 def test_a_wrong_number_in_the_summary_is_noticed(recompute, copy, path, factor):
