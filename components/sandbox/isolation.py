@@ -1,6 +1,7 @@
 """Which isolation this machine gives, found out by trying to break it."""
 
 import asyncio
+import contextlib
 import dataclasses
 import os
 import socket
@@ -13,6 +14,8 @@ from components.sandbox.outcome import JSON, Value
 from components.sandbox.sandbox import Sandbox
 
 _ATTEMPTS: Final = (Path(__file__).parent / "attempts.py").read_text(encoding="utf-8")
+_HELD_OPEN: Final = 300
+"""Files open while the warden starts, so that what it inherits has a high number."""
 _SAID: Final = {
     "network": "connects to a server on this machine",
     "signals": "signals the process that runs it",
@@ -26,6 +29,7 @@ _SAID: Final = {
     "fork": "starts processes when it may have none",
     "privileges": "has capabilities, or the user id of the system's own files (root)",
     "namespaces": "enters new namespaces",
+    "descriptors": "finds open what it was not given, in a process that has hundreds of files open",
     "leftovers": "finds what an earlier call wrote",
 }
 """What the attempts in ``attempts.py`` try, as a reader is told."""
@@ -74,7 +78,10 @@ async def isolation(level: str | None = None) -> Isolation:
     """
     sandbox = Sandbox(Limits(wall_seconds=20.0), concurrency=1, level=level)
     try:
-        reached = await asyncio.to_thread(sandbox.start)
+        with contextlib.ExitStack() as stack:
+            for _ in range(_HELD_OPEN):
+                stack.callback(os.close, os.open(os.devnull, os.O_RDONLY))
+            reached = await asyncio.to_thread(sandbox.start)
         found = await _try_all(sandbox)
     finally:
         await sandbox.close()

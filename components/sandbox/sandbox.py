@@ -115,9 +115,15 @@ class Sandbox:
             self._idle.append(warden)
 
     def _take(self) -> Warden:
-        with self._lock:
-            if self._idle:
-                return self._idle.pop()
+        while True:
+            with self._lock:
+                warden = self._idle.pop() if self._idle else None
+            if warden is None:
+                break
+            if warden.quiet():
+                return warden
+            log.warning("a warden ended, or spoke without being asked, between two calls; another takes its place")
+            warden.end()
         reasons = []
         for level in self._levels:
             try:

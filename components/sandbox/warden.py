@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import json
 import os
+import secrets
 import socket
 import subprocess
 import sys
@@ -19,8 +20,10 @@ from components.sandbox.runner import serve, start
 
 LEVELS: Final = ("namespaces", "filter")
 """Kinds of isolation, the stronger first."""
+_KINDS: Final = ("value", "broken", *(kind.value for kind in FailureKind))
 _ENVIRONMENT: Final = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
 _START_SECONDS: Final = 180.0
+_HELLO_BYTES: Final = 1 << 16
 _GRACE_SECONDS: Final = 10.0
 """What a warden may take longer than the call's wall time: under load, to start and to end its processes."""
 
@@ -58,7 +61,6 @@ class Warden:
         self._channel, theirs = socket.socketpair()
         folders = [str(path.resolve()) for path in prelude.folders]
         options = {
-            "descriptor": theirs.fileno(),
             "level": level,
             "folders": [*{sys.base_prefix, os.path.realpath(sys.base_prefix), *map(str, prelude.folders), *folders}],
             "search": [str(path) for path in prelude.folders],
@@ -69,17 +71,16 @@ class Warden:
         with theirs, tempfile.TemporaryFile() as errors:
             self._process = subprocess.Popen(
                 argv,
-                stdin=subprocess.DEVNULL,
+                stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=errors,
                 env=_ENVIRONMENT,
                 cwd="/",
-                pass_fds=[theirs.fileno()],
                 start_new_session=True,
             )
             theirs.close()
             try:
-                hello = self._receive(_START_SECONDS)
+                hello = self._receive(_START_SECONDS, _HELLO_BYTES)
             except GoneError:
                 self.end()
                 errors.seek(0)
@@ -96,17 +97,40 @@ class Warden:
             GoneError: the warden ended or does not answer; it has been ended, and nothing is known about the call.
             ServiceError: the call's process could not be confined; the code was not run.
         """
-        request = {"source": source, "call": call, "arguments": arguments, "limits": dataclasses.asdict(limits)}
+        # Nobody who does not get this request can report on it, whatever they write to the channel.
+        number = secrets.token_hex(16)
+        request = {
+            "id": number,
+            "source": source,
+            "call": call,
+            "arguments": arguments,
+            "limits": dataclasses.asdict(limits),
+        }
         self._channel.settimeout(_GRACE_SECONDS)
         try:
             serve.send(self._channel, request)
         except OSError as error:
             self.end()
             raise GoneError(f"it takes no request: {error}") from error
-        report = self._receive(limits.wall_seconds + _GRACE_SECONDS)
+        # A character takes up to 6 as JSON.
+        report = self._receive(limits.wall_seconds + _GRACE_SECONDS, 8 * limits.value_bytes + _HELLO_BYTES)
+        if report.get("id") != number or not _is_report(report):
+            self.end()
+            raise GoneError("what came is no report on this call")
         if report["kind"] == "broken":
             raise ServiceError(f"the sandbox cannot confine a process: {report['text']}", where=f"level {self.level}")
         return outcome(report)
+
+    def quiet(self) -> bool:
+        """Whether it runs and has said nothing since its last report: only then it may be asked."""
+        self._channel.setblocking(False)
+        try:
+            self._channel.recv(1, socket.MSG_PEEK)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        return False
 
     def end(self) -> None:
         """Kill it, and with it all that it runs."""
@@ -118,10 +142,12 @@ class Warden:
         self._process.kill()
         self._process.wait()
 
-    def _receive(self, seconds: float) -> dict[str, Any]:
-        self._channel.settimeout(seconds)
+    def _receive(self, seconds: float, most: int) -> dict[str, Any]:
         try:
-            message = serve.receive(self._channel)
+            message = serve.receive(self._channel, most, seconds)
+        except ValueError as error:
+            self.end()
+            raise GoneError(f"what came is no report: {error}"[:300]) from None
         except TimeoutError:
             self.end()
             raise GoneError(f"it gave no answer within {seconds:g} s") from None
@@ -129,6 +155,11 @@ class Warden:
             self.end()
             raise GoneError("it ended")
         return message
+
+
+def _is_report(report: Mapping[str, Any]) -> bool:
+    kind, text, seconds, output = (report.get(name) for name in ("kind", "text", "seconds", "output"))
+    return kind in _KINDS and isinstance(text, str) and isinstance(seconds, float) and isinstance(output, str)
 
 
 def outcome(report: Mapping[str, Any]) -> Outcome:

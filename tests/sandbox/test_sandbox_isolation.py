@@ -20,10 +20,10 @@ ROOT = Path(__file__).parents[2]
 async def test_nothing_is_possible_at_either_level(level: str) -> None:
     found = await isolation(level)
     if level == "filter" and os.geteuid() != 0:
-        assert {"network", "signals", "fork", "privileges"} <= set(found.prevented)
+        assert {"network", "signals", "fork", "privileges", "descriptors"} <= set(found.prevented)
         return
     assert found.possible == ()
-    assert len(found.prevented) == 13
+    assert len(found.prevented) == 14
     assert f"level {level}" in str(found)
     assert "Nothing that was tried was possible" in str(found)
 
@@ -41,7 +41,8 @@ def test_attempts_succeed_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             "secret": str(tmp_path / "secret"),
             "target": str(tmp_path / "target"),
         }
-        for name in ("network", "signals", "environment", "memory", "listing", "read", "write", "links", "leftovers"):
+        names = ("network", "signals", "environment", "memory", "listing", "read", "write", "links", "descriptors")
+        for name in (*names, "leftovers"):
             assert getattr(attempts, name)(about) is True, name
         if os.geteuid() == 0:
             assert attempts.privileges(about) is True

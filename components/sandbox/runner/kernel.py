@@ -1,8 +1,10 @@
 """The few system calls that Python 3.11 has no function for. Linux on x86_64 and aarch64."""
 
+import contextlib
 import ctypes
 import os
 import platform
+import resource
 import sys
 from typing import Final
 
@@ -38,6 +40,7 @@ _NUMBERS: Final = {
     "x86_64": {"capset": 126, "pivot_root": 155, "seccomp": 317, "mount_setattr": 442},
     "aarch64": {"capset": 91, "pivot_root": 41, "seccomp": 277, "mount_setattr": 442},
 }
+_CLOSE_RANGE: Final = 436
 _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446
 
 
@@ -97,6 +100,25 @@ def change_root(new: str) -> None:
     if _LIBC.umount2(b".", _MNT_DETACH) != 0:
         raise _failed("umount2")
     os.chdir("/")
+
+
+def close_from(first: int) -> None:
+    """Close every descriptor from ``first`` on, whatever its number.
+
+    Where the kernel has no ``close_range`` (Linux 5.9) and there is no ``/proc``, those up to the process's limit; a
+    process that has had that limit from its start, and inherited nothing, has none beyond it.
+    """
+    try:
+        syscall(_CLOSE_RANGE, ctypes.c_uint(first), ctypes.c_uint(0xFFFFFFFF), 0)
+    except OSError:
+        try:
+            numbers = [int(name) for name in os.listdir("/proc/self/fd")]
+        except FileNotFoundError:
+            numbers = list(range(first, resource.getrlimit(resource.RLIMIT_NOFILE)[0]))
+        for number in numbers:
+            if number >= first:
+                with contextlib.suppress(OSError):
+                    os.close(number)
 
 
 def prctl(option: int, value: int = 0) -> None:

@@ -1,17 +1,18 @@
 """The warden: a warm process without threads that forks one child a call. It never runs untrusted code itself."""
 
 import contextlib
-import fcntl
 import gc
 import importlib
 import json
 import os
+import resource
 import secrets
 import shutil
 import socket
 import stat
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NoReturn
 
@@ -54,13 +55,18 @@ _FIRST_ID: Final = 0x70000000
 """User ids from here on are for calls, one a warden, where root can give them away."""
 
 
+CHANNEL: Final = child.ANSWER
+"""Descriptor of the warden's channel: the number that a call's answer then takes, so that no call can inherit it."""
+_OPEN_FILES: Final = 1024
+
+
 def main() -> None:
-    """Serve on the socket whose descriptor, with the rest of the options, is the argument as JSON."""
+    """Serve on the socket that is the standard input; the argument has the options as JSON."""
     options = json.loads(sys.argv[1])
     if options["level"] == "namespaces":
         # The kernel then ends the namespace's processes. Without one this process has to, when its channel hangs up.
         kernel.die_with_parent()
-    channel = socket.socket(fileno=options["descriptor"])
+    channel = _channel()
     try:
         server = Server(options, channel)
     except OSError as error:
@@ -68,6 +74,19 @@ def main() -> None:
         return
     send(channel, {"ready": True})
     server.serve()
+
+
+def _channel() -> socket.socket:
+    """The standard input moved to :data:`CHANNEL`, and nothing else open but the standard streams."""
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    most = _OPEN_FILES if hard == resource.RLIM_INFINITY else min(_OPEN_FILES, hard)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    os.dup2(0, CHANNEL, inheritable=False)
+    kernel.close_from(CHANNEL + 1)
+    nothing = os.open("/dev/null", os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    return socket.socket(fileno=CHANNEL)
 
 
 class Server:
@@ -109,13 +128,15 @@ class Server:
     def serve(self) -> None:
         """Answer requests until whoever asks is gone."""
         while (request := receive(self._channel)) is not None:
+            # Calls do not get it, so that it tells the parent which of its requests a report is for.
+            own = {"id": request.pop("id")}
             try:
                 reply = self._call(request)
             except AbandonedError:
                 return
             except BrokenError as error:
                 reply = {"kind": "broken", "text": str(error), "seconds": 0.0, "output": ""}
-            send(self._channel, reply)
+            send(self._channel, reply | own)
 
     def _first_process(self) -> None:
         """Go on as the first process of the pid namespace; the present one waits for it."""
@@ -158,12 +179,11 @@ class Server:
 
     def _child(self, request: Mapping[str, Any], nonce: bytes, answer: int, output: int, folder: str) -> NoReturn:
         try:
-            # Above what is dealt out below.
-            answer, output = (fcntl.fcntl(each, fcntl.F_DUPFD, 64) for each in (answer, output))
             os.dup2(output, 1)
             os.dup2(output, 2)
+            # In the channel's place.
             os.dup2(answer, child.ANSWER, inheritable=False)
-            os.closerange(child.ANSWER + 1, 256)
+            kernel.close_from(child.ANSWER + 1)
             os.environ.update({"HOME": folder, "TMPDIR": folder})
             tempfile.tempdir = folder
             child.confine(
@@ -213,23 +233,45 @@ def send(channel: socket.socket, message: Mapping[str, Any]) -> None:
         channel.sendall(len(data).to_bytes(4, "big") + data)
 
 
-def receive(channel: socket.socket) -> dict[str, Any] | None:
+def receive(channel: socket.socket, most: int = 0xFFFFFFFF, seconds: float | None = None) -> dict[str, Any] | None:
     """The next message; None at the end.
 
+    Args:
+        channel: to read from.
+        most: bytes of a message.
+        seconds: until the whole message is there; None waits for ever.
+
     Raises:
-        TimeoutError: the channel has a time limit, and it is over.
+        TimeoutError: they are over.
+        ValueError: what came is no message.
     """
-    head = _exactly(channel, 4)
-    body = None if head is None else _exactly(channel, int.from_bytes(head, "big"))
+    deadline = None if seconds is None else time.monotonic() + seconds
+    head = _exactly(channel, 4, deadline)
+    if head is None:
+        return None
+    size = int.from_bytes(head, "big")
+    if size > most:
+        raise ValueError(f"a message of {size} bytes; at most {most}")
+    body = _exactly(channel, size, deadline)
     if body is None:
         return None
-    message: dict[str, Any] = json.loads(body)
+    try:
+        message = json.loads(body)
+    except RecursionError as error:
+        raise ValueError(str(error)) from error
+    if not isinstance(message, dict):
+        raise ValueError("a message that is no object")
     return message
 
 
-def _exactly(channel: socket.socket, size: int) -> bytes | None:
+def _exactly(channel: socket.socket, size: int, deadline: float | None) -> bytes | None:
     parts: list[bytes] = []
     while size:
+        if deadline is not None:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            channel.settimeout(left)
         try:
             part = channel.recv(min(size, 1 << 20))
         except ConnectionResetError:
