@@ -26,6 +26,9 @@ EXAMPLE: Final = (
     '"rubrics": [{"criterion": "The response is polite.", "points": 2, "tags": ["verifier:llm"]}]}}'
 )
 
+SELECTING: Final = ("verifier", "function", "parameters")
+"""Tags, or keys of the line itself, that say who decides it."""
+
 Tags = Mapping[str, Any]
 
 
@@ -71,9 +74,8 @@ def _line(value: object, where: str) -> Criterion:
     if isinstance(points, bool) or not isinstance(points, int | float):
         raise ContractError(f"key 'points': must be a number, got {points!r}", where=where, remedy=f"such as {EXAMPLE}")
     labels, tags = _tags(entry.get("tags"), where)
-    verifier = tags.get("verifier") or entry.get("verifier")
     try:
-        rule = _rule(tags, entry, where) if verifier == "rule" else None
+        rule = _rule(_wanted(tags, entry, where), where)
         return Criterion(
             text=unicode_text(text, where=where).strip(),
             points=float(points),
@@ -106,24 +108,73 @@ def _tags(value: object, where: str) -> tuple[tuple[str, ...], Tags]:
             remedy='such as ["axis:accuracy", "level:example"]',
         )
     labels = [f"{key}:{inner}" if inner != "" else key for key, inner in pairs if key not in ("function", "parameters")]
-    return tuple(dict.fromkeys(unicode_text(label, where=where) for label in labels)), dict(pairs)
+    found: dict[str, Any] = {}
+    for key, inner in pairs:
+        if key in SELECTING and key in found and found[key] != inner:
+            raise _contradiction(key, found[key], inner, where)
+        found[key] = inner
+    return tuple(dict.fromkeys(unicode_text(label, where=where) for label in labels)), found
 
 
-def _rule(tags: Tags, entry: Mapping[str, Any], where: str) -> Rule:
-    name = tags.get("function") or entry.get("function")
-    if name not in RULES:
+def _wanted(tags: Tags, entry: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """What selects a rule, from the tags or the line itself; nothing for a line of the judge.
+
+    A rule that is not recognised as one would go to the judge, who then decides what code was meant to decide.
+    """
+    wanted: dict[str, Any] = {}
+    for holder in (tags, entry):
+        for key, value in holder.items():
+            name = key.strip().casefold()
+            if name in SELECTING and key != name:
+                raise ContractError(f"key {key!r} means nothing", where=where, remedy=f"write it as {name!r}")
+            found = unpacked(value)
+            if name not in SELECTING or _says_nothing(found):
+                continue
+            if name in wanted and wanted[name] != found:
+                raise _contradiction(name, wanted[name], found, where)
+            wanted[name] = found
+    verifier = wanted.pop("verifier", "llm")
+    if verifier not in ("llm", "rule"):
+        raise ContractError(
+            f"key 'verifier': nothing is called {verifier!r}",
+            where=where,
+            remedy="llm (the judge decides) or rule (code decides); without one the judge does",
+        )
+    if verifier == "llm" and wanted:
+        raise ContractError(
+            f"key {min(wanted)!r} is given, and the verifier is not rule",
+            where=where,
+            remedy="add the tag verifier:rule, or leave function and parameters out",
+        )
+    return {"function": None, "parameters": None, **wanted} if verifier == "rule" else {}
+
+
+def _says_nothing(value: object) -> bool:
+    """A parquet struct has every key in every row, and a text column may have "" for nothing."""
+    return value is None or value == "" or (isinstance(value, dict) and all(map(_says_nothing, value.values())))
+
+
+def _contradiction(key: str, one: object, other: object, where: str) -> ContractError:
+    return ContractError(
+        f"key {key!r} is given twice, as {one!r} and as {other!r}", where=where, remedy="keep the one that is meant"
+    )
+
+
+def _rule(wanted: Mapping[str, Any], where: str) -> Rule | None:
+    if not wanted:
+        return None
+    name, given = wanted["function"], wanted["parameters"]
+    if not isinstance(name, str) or name not in RULES:
         raise ContractError(
             f"tag function: no rule is named {name!r}", where=where, remedy=f"known rules: {', '.join(RULES)}"
         )
-    given = tags.get("parameters") if tags.get("parameters") is not None else entry.get("parameters")
-    given = unpacked(given)
     if not isinstance(given, dict):
         raise ContractError(
             f"tag parameters: must be an object, got {given!r}",
             where=where,
-            remedy=f"{name} takes exactly {', '.join(ARGUMENTS[str(name)])}",
+            remedy=f"{name} takes exactly {', '.join(ARGUMENTS[name])}",
         )
-    kinds = ARGUMENTS[str(name)]
+    kinds = ARGUMENTS[name]
     arguments = {key: _argument(inner, kinds.get(key)) for key, inner in given.items() if inner is not None}
     return Rule.parse({**arguments, "name": name}, where=where)
 

@@ -117,8 +117,51 @@ def test_a_tag_names_a_rule(tags, rule):
     assert found.tags == ("verifier:rule",)
 
 
-def test_an_unknown_verifier_is_the_judge():
-    assert criteria(line(tags=["verifier:human"]))[0].verifier == "llm"
+RULED = {"function": "math_verify", "parameters": {"answer": "5"}}
+
+
+@pytest.mark.parametrize(
+    ("tags", "more", "what"),
+    [
+        (["verifier:human"], {}, "nothing is called 'human'"),
+        (["verifier:Rule", "function:math_verify", 'parameters:{"answer": "5"}'], {}, "nothing is called 'Rule'"),
+        (["verifier:rules", "function:math_verify", 'parameters:{"answer": "5"}'], {}, "nothing is called 'rules'"),
+        ([], {"verifier": 3}, "nothing is called 3"),
+        ([], {"verifier": False}, "nothing is called False"),
+        ([], {"verifier": ["rule"]}, "nothing is called ['rule']"),
+        (["Verifier:rule", "function:math_verify", 'parameters:{"answer": "5"}'], {}, "key 'Verifier'"),
+        ([], {"Verifier": "rule", **RULED}, "key 'Verifier'"),
+        (["function:math_verify", 'parameters:{"answer": "5"}'], {}, "key 'function' is given"),
+        ({"function": "math_verify", "parameters": {}}, {}, "key 'function' is given"),
+        ([], {"parameters": {"answer": "5"}}, "key 'parameters' is given"),
+        (["verifier:llm", "function:math_verify"], {}, "key 'function' is given"),
+        (["verifier:llm"], {"verifier": "rule", **RULED}, "key 'verifier' is given twice, as 'llm' and as 'rule'"),
+        ({"verifier": "rule", **RULED}, {"verifier": "llm"}, "key 'verifier' is given twice, as 'rule' and as 'llm'"),
+        (["verifier:rule", "verifier:llm"], {}, "key 'verifier' is given twice, as 'rule' and as 'llm'"),
+        ({"verifier": "rule", **RULED}, {"parameters": {"answer": "6"}}, "key 'parameters' is given twice"),
+        ({"verifier": "rule", **RULED}, {"function": "word_count_range"}, "key 'function' is given twice"),
+    ],
+)
+def test_a_line_that_only_looks_like_a_rule_does_not_go_to_the_judge(tags, more, what):
+    with pytest.raises(ContractError) as caught:
+        read(row(), row(line(), line("Right.", 1, tags=tags, **more)))
+    assert what in caught.value.what
+    assert caught.value.where == "rows.jsonl, line 2, criterion 2"
+    assert caught.value.remedy
+
+
+@pytest.mark.parametrize("tags", [["axis:accuracy", "level:example"], ["verifier:llm"], {"verifier": None}, []])
+@pytest.mark.parametrize(
+    "more", [{}, {"verifier": "llm"}, {"verifier": "", "function": None, "parameters": {"a": None}}]
+)
+def test_a_line_without_a_rule_is_the_judges(tags, more):
+    assert criteria(line(tags=tags, **more))[0].verifier == "llm"
+
+
+@pytest.mark.parametrize("tags", [[], {"verifier": "rule"}, {"verifier": "rule", **RULED}])
+def test_a_rule_may_stand_in_the_line_itself(tags):
+    (found,) = criteria(line(tags=tags, verifier="rule", **RULED))
+    assert found.rule == Rule("math_verify", (("answer", "5"),))
 
 
 def test_a_criterion_that_stands_there_twice_is_kept_once_with_the_sum():
