@@ -133,14 +133,16 @@ def _criteria(value: object, where: str) -> tuple[Criterion, ...]:
             "key 'criteria': must be a list that is not empty", where=where, remedy=f"such as {EXAMPLE}"
         )
     criteria = tuple(_criterion(entry, f"{where}, criteria[{index}]") for index, entry in enumerate(value))
-    texts = [line.text for line in criteria]
-    for text in texts:
-        if texts.count(text) > 1:
+    seen: set[tuple[str, str, Rule | None]] = set()
+    for line in criteria:
+        key = (" ".join(line.text.split()), line.verifier, line.rule)
+        if key in seen:
             raise ContractError(
-                f"key 'criteria': {text!r} stands there twice",
+                f"key 'criteria': {line.text!r} stands there twice",
                 where=where,
                 remedy="keep it once, with the sum of the points",
             )
+        seen.add(key)
     return criteria
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from components.core.errors import ContractError
 from components.judge.verdict import Criterion
 from components.reward.control import check_rule_lines
+from components.reward.rubric import check_once
 from components.reward.verif import check_no_penalty
 
 if TYPE_CHECKING:
@@ -21,9 +22,10 @@ def check_row(reward: "RewardSpec", criteria: Sequence[Criterion], where: str) -
         where: the row, for the error.
 
     Raises:
-        ContractError: combine rule_only and no rule line with positive points; combine verif and a penalty, or no line
-            at all; combine rubric and no positive points.
+        ContractError: a line stands there twice; combine rule_only and no rule line with positive points; combine verif
+            and a penalty, or no line at all; combine rubric and no positive points.
     """
+    check_once(criteria, where)
     if reward.combine == "rule_only":
         check_rule_lines(rule_lines(criteria), where)
     elif reward.combine == "verif" and criteria:

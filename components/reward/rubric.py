@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from components.core.errors import ContractError
+from components.judge.rule import Rule
 from components.judge.verdict import Criterion, Verdict, VerdictStatus
 
 Value = Literal["probability", "binary"]
@@ -105,14 +106,7 @@ def _check(criteria: Sequence[Criterion], verdicts: Sequence[Verdict], where: st
             where=where,
             remedy="give one verdict a criterion, in the order of the criteria; what is not known is unknown",
         )
-    texts = [criterion.text for criterion in criteria]
-    if len(set(texts)) < len(texts):
-        twice = next(text for text in texts if texts.count(text) > 1)
-        raise ContractError(
-            f"the rubric has a criterion twice: {twice!r}",
-            where=where,
-            remedy="keep it once, with the sum of the points",
-        )
+    check_once(criteria, where)
     positive = _total((criterion.points for criterion in criteria if criterion.points > 0), where)
     if positive <= 0:
         raise ContractError(
@@ -121,6 +115,25 @@ def _check(criteria: Sequence[Criterion], verdicts: Sequence[Verdict], where: st
             remedy="give at least one criterion with points above 0",
         )
     return positive
+
+
+def check_once(criteria: Iterable[Criterion], where: str) -> None:
+    """Refuse a rubric that has one line twice. Lines of one text that are decided otherwise, by another rule or by the
+    judge, are two lines: verdicts are told apart by the lines' places.
+
+    Raises:
+        ContractError: names the row and the line.
+    """
+    seen: set[tuple[str, str, Rule | None]] = set()
+    for criterion in criteria:
+        line = (" ".join(criterion.text.split()), criterion.verifier, criterion.rule)
+        if line in seen:
+            raise ContractError(
+                f"the rubric has a criterion twice: {criterion.text!r}",
+                where=where,
+                remedy="keep it once, with the sum of the points",
+            )
+        seen.add(line)
 
 
 def _total(values: Iterable[float], where: str) -> float:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from components.core.errors import ContractError
+from components.judge.rule import Rule
 from components.judge.verdict import Criterion, UnknownReason, Verdict, VerdictStatus
 from components.reward.rubric import Reward, Value, rubric_reward
 from components.reward.verif import check_no_penalty, verif_reward
@@ -18,7 +19,7 @@ VERIF_EXAMPLE = (
 
 ROW_KEYS = ("id", "criteria", "verdicts")
 CRITERION_KEYS = ("text", "points", "verifier", "tags", "rule")
-"""``tags`` and ``rule`` stand in prepared rows, and decide nothing here."""
+"""``tags`` and ``rule`` stand in prepared rows. A rule only tells lines of one text apart; it is not run."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -153,7 +154,8 @@ def _criterion(entry: object, where: str) -> tuple[Criterion, bool]:
     if verifier not in ("llm", "rule"):
         raise ContractError(f"verifier must be llm or rule, got {verifier!r}", where=where, remedy=remedy)
     try:
-        return Criterion(entry["text"], float(points)), verifier == "rule"
+        rule = Rule("file", (("rule", json.dumps(entry.get("rule"), sort_keys=True)),)) if verifier == "rule" else None
+        return Criterion(entry["text"], float(points), verifier, rule=rule), verifier == "rule"
     except (ValueError, OverflowError) as error:
         raise ContractError(str(error), where=where, remedy=remedy) from error
 

@@ -87,6 +87,7 @@ def test_blank_lines_byte_order_mark_and_line_separators_are_taken():
         ([{"prompt": "x", "criteria": [{"text": "a", "verifier": "me"}]}], 1, "'verifier'"),
         ([{"prompt": "x", "criteria": [{"text": "a", "tags": "t"}]}], 1, "'tags'"),
         ([{"prompt": "x", "criteria": [{"text": "a"}, {"text": "a "}]}], 1, "twice"),
+        ([{"prompt": "x", "criteria": [{"text": "a b"}, {"text": "a  b"}]}], 1, "twice"),
         ([{**GOOD, "template": 3}], 1, "'template'"),
         ([{**GOOD, "gold": []}], 1, "gold: expected an object"),
         ([{**GOOD, "gold": {"words": 3}}], 1, "unknown key 'words'"),
@@ -104,6 +105,14 @@ def test_every_mistake_names_line_and_remedy(rows, line, message):
         read(*rows)
     assert caught.value.where.startswith("mine.jsonl" if line is None else f"mine.jsonl, line {line}")
     assert caught.value.remedy or "constraint" in message
+
+
+def test_a_rule_and_the_judge_may_decide_lines_of_one_text():
+    rule = {"name": "word_count_range", "min_count": 1, "max_count": 3}
+    ruled = {"text": "short", "verifier": "rule", "rule": rule}
+    other = ruled | {"rule": rule | {"max_count": 4}}
+    (item,) = read({"prompt": "x", "criteria": [ruled, {"text": "short"}, other]})
+    assert [line.verifier for line in item.criteria] == ["rule", "llm", "rule"]
 
 
 def test_other_encodings_are_refused():

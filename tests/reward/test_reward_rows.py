@@ -10,9 +10,12 @@ from components.core.errors import ContractError
 from components.core.spec import load_experiment
 from components.core.spec.reward import RewardSpec
 from components.judge.rubrics import rubric_json
+from components.judge.rule import Rule
 from components.judge.verdict import Criterion
 from components.reward.rows import check_row
 from components.train.prompts import check_rewarded_rows
+
+OTHER = Rule.parse({"name": "math_verify", "answer": "5"})
 
 
 @pytest.mark.parametrize(
@@ -25,6 +28,9 @@ from components.train.prompts import check_rewarded_rows
         ("verif", [], "no line with positive points"),
         ("rubric", [], "no line with positive points"),
         ("rubric", [llm("a", -1)], "no line with positive points"),
+        ("rubric", [llm("a"), llm(" a", 2)], "a criterion twice: ' a'"),
+        ("verif", [rule("a"), rule("a")], "a criterion twice: 'a'"),
+        ("rule_only", [rule("a  b"), llm("a b"), rule("a b")], "a criterion twice: 'a b'"),
     ],
 )
 def test_no_number(combine: str, criteria: list[Criterion], told: str) -> None:
@@ -41,6 +47,7 @@ def test_no_number(combine: str, criteria: list[Criterion], told: str) -> None:
         ("verif", [rule("a")]),
         ("verif", [llm("a")]),
         ("rubric", [rule("a", -1), llm("b")]),
+        ("rubric", [rule("a"), llm("a"), rule("a", checked=OTHER)]),
         ("length", []),
         ("random", [llm("a", -1)]),
         ("format", []),

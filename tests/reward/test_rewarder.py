@@ -13,10 +13,13 @@ from components.core.spec.reward import RewardSpec
 from components.judge.memory import Entry, Ledger
 from components.judge.panel.panel import Panel
 from components.judge.rubrics import check_rubric
+from components.judge.rule import Rule
 from components.judge.verdict import Criterion, Sample, UnknownReason, Verdict
 from components.reward.judgement import RULE, Judgement
 from components.reward.rewarder import Draw, Rewarder, build_rewarder, reward_of
+from components.reward.rows import check_row
 from components.rules import checker
+from components.score.judging import known_verdicts, latest
 
 LINES = (rule("1 to 3 words"), llm("is kind", 2), rule("1 to 3 words again"), llm("is short", 1))
 
@@ -91,6 +94,33 @@ async def test_the_judge_sees_its_lines_alone_and_the_ledger_keeps_the_rubrics_i
     # Points 1 + 2 + 1 of 5.
     assert found.reward.value == pytest.approx(0.8)
     assert set(found.reward.parts) == {"unclipped", "earned", "penalty"}
+
+
+@pytest.mark.parametrize(
+    ("combine", "value", "seen"),
+    # One rule holds, the other fails, and the judge says yes; points 1, 2 and 4.
+    [("rubric", (1 + 4) / (1 + 2 + 4), 1), ("verif", 1 / 2, 1), ("rule_only", 1 / 3, 0)],
+)
+async def test_lines_of_one_text_with_other_rules_are_lines_of_their_own(
+    combine: str, value: float, seen: int, tmp_path: Path
+) -> None:
+    tight = Rule.parse({"name": "word_count_range", "min_count": 1, "max_count": 2})
+    lines = (rule("is short", 1), rule("is short", 2, tight), llm("is short", 4))
+    check_row(spec(combine), lines, "row")
+    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+        judge = FakeJudge([MET], ledger)
+        asked = None if combine == "rule_only" else judge
+        made = Rewarder(spec(combine), asked, lambda: checker.RuleChecker(ledger))
+        found = await made.reward(sample(*lines))
+        await made.close()
+        entries = latest(ledger.rows())["1-1-r-0"]
+    assert found.reward.value == pytest.approx(value)
+    assert len(judge.seen) == seen
+    for each in judge.seen:
+        check_rubric(each, "j")
+    if seen:
+        assert known_verdicts(sample(*lines), entries) is not None
+        assert [entries[place].status for place in range(3)] == ["met", "unmet", "met"]
 
 
 async def test_verif_multiplies_what_rubric_adds() -> None:

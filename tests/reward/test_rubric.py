@@ -83,6 +83,8 @@ def test_bad_rubrics_are_errors() -> None:
         rubric_reward(rubric(1, 2), [MET])
     with pytest.raises(ContractError, match="twice: 'a'"):
         rubric_reward([Criterion("a", 1), Criterion("a", 2)], [MET, MET])
+    with pytest.raises(ContractError, match="twice: 'a  b'"):
+        rubric_reward([Criterion("a b", 1), Criterion("a  b", 2)], [MET, MET])
     with pytest.raises(ContractError, match="row-7"):
         rubric_reward([], [], where="row-7")
 

@@ -41,6 +41,19 @@ def test_worked_rows(printed: Any, criteria: Any, verdicts: Any, reward: float, 
     assert lines == [{"id": "r", "reward": reward, "rules": rules, "judge": judge, "status": "scored"}]
 
 
+def test_rules_of_one_text_are_told_apart_by_what_the_line_has_of_them(printed: Any):
+    rules = [
+        {"text": "short", "verifier": "rule", "rule": {"name": "word_count_range", "max_count": n}} for n in (1, 2)
+    ]
+    row = {"criteria": [*rules, {"text": "short"}], "verdicts": ["met", "unmet", "met"]}
+    status, lines, errors = printed("rubric", row)
+    assert (status, errors) == (0, "")
+    assert lines[0]["clipped"] == pytest.approx(2 / 3)
+    status, _, errors = printed("rubric", row | {"criteria": [rules[0], rules[0], SOFT]})
+    assert status == 1
+    assert "criterion twice: 'short'" in errors
+
+
 @pytest.mark.parametrize("verdicts", [["met", "met", "unknown"], ["met", "unknown", "met"]])
 def test_what_is_not_known_is_no_number(printed: Any, verdicts: list[str]):
     _, (line,), _ = printed("verif", {"criteria": [HARD, HARDER, SOFT], "verdicts": verdicts})
