@@ -128,11 +128,20 @@ def _row(line: str, where: str) -> RubricRow:
         if not isinstance(values.get(key), list):
             raise ContractError(f"key {key!r} must be a list", where=where, remedy=remedy)
     lines = [_criterion(entry, f"{where}, criterion {place}") for place, entry in enumerate(values["criteria"], 1)]
+    verdicts = tuple(_verdict(entry, f"{where}, verdict {place}") for place, entry in enumerate(values["verdicts"], 1))
+    for place, ((_, by_rule), verdict) in enumerate(zip(lines, verdicts, strict=False), 1):
+        # Code says yes or no. Rounding what is neither would be a check that nobody made.
+        if by_rule and verdict.probability not in (None, 0.0, 1.0):
+            raise ContractError(
+                f"{verdict.probability} is no verdict of a rule",
+                where=f"{where}, verdict {place}",
+                remedy="write met, unmet, unknown, 1 or 0; a line with a probability has verifier llm",
+            )
     return RubricRow(
         row_id,
         tuple(criterion for criterion, _ in lines),
         tuple(by_rule for _, by_rule in lines),
-        tuple(_verdict(entry, f"{where}, verdict {place}") for place, entry in enumerate(values["verdicts"], 1)),
+        verdicts,
         where,
         tuple(key for key in values if key not in ROW_KEYS),
     )

@@ -30,6 +30,7 @@ def printed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Any:
         ([HARD, HARDER, SOFT], ["met", "unmet", "met"], 0.5, 0.5, 1.0),
         ([HARD, SOFT, HARDER], ["met", 0.5, "met"], 0.5, 1.0, 0.5),
         ([HARD, HARDER], ["met", "unmet"], 0.5, 0.5, 1.0),
+        ([HARD, HARDER], [1, 0.0], 0.5, 0.5, 1.0),
         ([SOFT], ["unmet"], 0.0, 1.0, 0.0),
         # Points weigh what the judge says, and not the checks.
         ([HARD | {"points": 9}, HARDER, SOFT | {"points": 3}, {"text": "b"}], ["met", "unmet", 1, 0], 0.375, 0.5, 0.75),
@@ -82,6 +83,9 @@ def test_options(printed: Any):
             "must be llm or rule",
             "as in",
         ),
+        ("verif", {"criteria": [SOFT, HARD], "verdicts": ["met", 0.7]}, "0.7 is no verdict of a rule", "met, unmet"),
+        ("verif", {"criteria": [HARD, SOFT], "verdicts": [1e-9, 0.5]}, "1e-09 is no verdict of a rule", "met, unmet"),
+        ("rubric", {"criteria": [SOFT, HARD], "verdicts": ["met", 0.7]}, "0.7 is no verdict of a rule", "met, unmet"),
         ("rubric", {"criteria": [SOFT | {"point": 2}], "verdicts": ["met"]}, "unknown key 'point'", "as in"),
         ("verif", {"criteria": [SOFT | {"weight": 2}], "verdicts": ["met"]}, "unknown key 'weight'", "as in"),
     ],
