@@ -16,6 +16,9 @@ JUDGE ?= smollm2-lr
 # A variable as one word of the shell, and as an option where it is set.
 text = '$(subst ','\'',$(1))'
 option = $(if $(strip $(2)),--$(1)=$(call text,$(2)))
+flag = $(if $(filter-out 0,$(strip $(2))),--$(1))
+# What was set for this command, or in the environment, and is not the default of this file.
+given = $(if $(filter-out file,$(origin $(1))),$($(1)))
 # An empty value in the environment counts as none: what is removed below must never hang from an empty name.
 export GAVEL_STATE := $(or $(strip $(GAVEL_STATE)),.gavel)
 
@@ -23,6 +26,33 @@ export GAVEL_STATE := $(or $(strip $(GAVEL_STATE)),.gavel)
 ifneq ($(filter run show,$(MAKECMDGOALS)),)
 ifneq ($(filter-out run show,$(MAKECMDGOALS)),)
 $(error name the experiment like this: make $(firstword $(MAKECMDGOALS)) EXPERIMENT=$(firstword $(filter-out run show,$(MAKECMDGOALS))))
+endif
+endif
+
+# A variable that a target does not know would be dropped in silence.
+IFEVAL_KNOBS := CONTEXT BATCH SAMPLES MAX_TOKENS DTYPE TEMPERATURE TOP_P TOP_K BACKEND CHAT_TEMPLATE SYSTEM_PROMPT SEED \
+  THREADS LIMIT TENSOR_PARALLEL GPU_MEMORY
+KNOWN_run := EXPERIMENT SET
+KNOWN_show := EXPERIMENT SET
+KNOWN_demo := SET
+KNOWN_demo-tiny := SET
+KNOWN_eval := CHECKPOINT EXPERIMENT JUDGE BASE SET
+KNOWN_merge := CHECKPOINT TARGET DTYPE
+KNOWN_ifeval := MODEL CHECKPOINT RESPONSES PROMPTS OUTPUT MERGE_TARGET CORRECTED ALLOW_MISSING $(IFEVAL_KNOBS) SET
+KNOWN_rescore := GENERATIONS ROLLOUTS DATA OUTPUT EXPERIMENT JUDGE REWARD ENDPOINT SET
+KNOWN_judge := JUDGE SET
+KNOWN_check-judge := JUDGE SET
+EVERYWHERE := VENV PY PYTHON LOCKS TORCH_INDEX GAVEL_STATE SHELL
+PARTS := POLICY JUDGE REWARD DATA TRAINING EVALUATION CLUSTER PANEL
+SET_HERE := $(sort $(foreach v,$(.VARIABLES),$(if $(findstring command line,$(origin $(v))),$(v))))
+ifneq ($(strip $(MAKECMDGOALS)),)
+ifeq ($(strip $(foreach goal,$(MAKECMDGOALS),$(if $(KNOWN_$(goal)),,$(goal)))),)
+UNKNOWN := $(filter-out $(EVERYWHERE) MAKE% -% .% $(foreach goal,$(MAKECMDGOALS),$(KNOWN_$(goal))),$(SET_HERE))
+ifneq ($(UNKNOWN),)
+PART := $(and $(filter SET,$(KNOWN_$(firstword $(MAKECMDGOALS)))),$(firstword $(filter $(PARTS),$(UNKNOWN))))
+ADVICE := $(if $(PART),; change the experiment with SET="$(shell echo $(PART) | tr A-Z a-z)=$($(PART))")
+$(error make $(MAKECMDGOALS) knows no variable $(firstword $(UNKNOWN))$(ADVICE); it takes $(sort $(foreach goal,$(MAKECMDGOALS),$(KNOWN_$(goal)))))
+endif
 endif
 endif
 
@@ -71,13 +101,15 @@ ifeval: $(VENV)/.ready ## IFEval of MODEL= or CHECKPOINT= on PROMPTS= (or of RES
 	  $(call option,gpu-memory,$(GPU_MEMORY)) $(call option,context,$(CONTEXT)) $(call option,batch,$(BATCH)) \
 	  $(call option,samples,$(SAMPLES)) $(call option,max-tokens,$(MAX_TOKENS)) $(call option,dtype,$(DTYPE)) \
 	  $(call option,temperature,$(TEMPERATURE)) $(call option,top-p,$(TOP_P)) $(call option,top-k,$(TOP_K)) \
-	  $(call option,backend,$(BACKEND)) $(call option,chat-template,$(CHAT_TEMPLATE)) $(SET)
+	  $(call option,backend,$(BACKEND)) $(call option,chat-template,$(CHAT_TEMPLATE)) \
+  $(call option,system-prompt,$(SYSTEM_PROMPT)) $(call option,seed,$(SEED)) $(call option,threads,$(THREADS)) \
+  $(call option,limit,$(LIMIT)) $(call flag,corrected,$(CORRECTED)) $(call flag,allow-missing,$(ALLOW_MISSING)) $(SET)
 
 .PHONY: rescore
 rescore: $(VENV)/.ready ## Score GENERATIONS= or ROLLOUTS= again: DATA= OUTPUT= EXPERIMENT= [JUDGE=] [REWARD=] [ENDPOINT=]
-	@$(PY) -m components.score rescore --data $(call text,$(DATA)) --experiment $(call text,$(EXPERIMENT)) \
+	@$(PY) -m components.score rescore --data $(call text,$(DATA)) --experiment $(call text,$(call given,EXPERIMENT)) \
 	  --output $(call text,$(OUTPUT)) $(call option,generations,$(GENERATIONS)) $(call option,rollouts,$(ROLLOUTS)) \
-	  $(if $(filter-out file,$(origin JUDGE)),$(call option,judge,$(JUDGE))) $(call option,reward,$(REWARD)) \
+	  $(call option,judge,$(call given,JUDGE)) $(call option,reward,$(REWARD)) \
 	  $(call option,endpoint,$(ENDPOINT)) $(SET)
 
 .PHONY: judge

@@ -1,14 +1,17 @@
 """``python -m components.ifeval``: IFEval of a model, a trainer's checkpoint, or responses that are there already."""
 
 import argparse
+import dataclasses
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
 from components.core.errors import ConfigError, GavelError
+from components.core.manifest import sha256_file
 from components.generate.engine import Engine
 from components.generate.sampling import Sampling
+from components.ifeval.origin import ORIGIN, first_prompts, refuse_other
 from components.score.ifeval.output import table, write
 from components.score.ifeval.prompts import read_prompts
 from components.score.ifeval.score import score_files
@@ -41,18 +44,36 @@ def run(options: argparse.Namespace) -> str:
     read_prompts(options.prompts)
     output: Path = options.output
     output.mkdir(parents=True, exist_ok=True)
+    prompts = (
+        options.prompts if options.limit is None else first_prompts(options.prompts, options.limit, output / _WORK)
+    )
     responses = options.responses
     if responses is None:
+        origin, content = _generate(options, prompts, output)
         responses = output / "responses.jsonl"
-        responses.write_bytes(_generate(options, output))
-    scored, summary = score_files(
-        options.prompts, responses, corrected=options.corrected, allow_missing=options.allow_missing
-    )
-    write(output, scored, summary)
+        responses.write_bytes(content)
+    else:
+        origin = _origin(options, {"responses": str(responses)})
+        refuse_other(output, origin)
+    scored, summary = score_files(prompts, responses, corrected=options.corrected, allow_missing=options.allow_missing)
+    write(output, scored, {**summary, ORIGIN: origin})
     return f"{table(summary)}\n\nresults: {output}"
 
 
 def _check(options: argparse.Namespace) -> None:
+    for name in ("prompts", "output"):
+        if getattr(options, name) is None:
+            raise ConfigError(
+                f"{name.upper()}= (--{name}) is missing",
+                where="ifeval",
+                remedy="make ifeval MODEL=... PROMPTS=input_data.jsonl OUTPUT=FOLDER",
+            )
+    if options.limit is not None and options.responses is not None:
+        raise ConfigError(
+            "LIMIT (--limit) shortens what is generated, and RESPONSES (--responses) are there already",
+            where="ifeval",
+            remedy="leave it out, and give PROMPTS with the prompts that were answered",
+        )
     named = [name for name in ("model", "checkpoint", "responses") if getattr(options, name) is not None]
     if len(named) != 1:
         listed = " and ".join(f"{name.upper()} (--{name})" for name in named)
@@ -75,8 +96,19 @@ def _check(options: argparse.Namespace) -> None:
         )
 
 
-def _generate(options: argparse.Namespace, output: Path) -> bytes:
-    from components.ifeval.generation import longest_context, model_folder, respond
+def _origin(options: argparse.Namespace, more: Mapping[str, object]) -> dict[str, object]:
+    """What the responses are of, for summary.json."""
+    return {
+        **more,
+        "prompts": str(options.prompts),
+        "prompts_sha256": sha256_file(options.prompts),
+        "limit": options.limit,
+        "corrected": options.corrected,
+    }
+
+
+def _generate(options: argparse.Namespace, prompts: Path, output: Path) -> tuple[dict[str, object], bytes]:
+    from components.ifeval.generation import longest_context, model_folder, respond, weights_sha256
 
     if options.checkpoint is not None:
         from components.checkpoint.merged_copy import merge_to
@@ -105,7 +137,22 @@ def _generate(options: argparse.Namespace, output: Path) -> bytes:
         top_p=options.top_p,
         top_k=options.top_k,
     )
-    return respond(folder, options.prompts, engine, sampling, system_prompt=options.system_prompt, work=output / _WORK)
+    origin = _origin(
+        options,
+        {
+            "model": options.model or options.checkpoint,
+            "model_sha256": weights_sha256(folder),
+            "backend": backend,
+            "dtype": engine.dtype,
+            "context_tokens": engine.context_tokens,
+            **dataclasses.asdict(sampling),
+            "system_prompt": options.system_prompt,
+            "chat_template": None if options.chat_template is None else sha256_file(options.chat_template),
+        },
+    )
+    refuse_other(output, origin)
+    work = output / _WORK
+    return origin, respond(folder, prompts, engine, sampling, system_prompt=options.system_prompt, work=work)
 
 
 def _usual_backend() -> Literal["hf", "vllm"]:
@@ -127,8 +174,8 @@ def _parser() -> argparse.ArgumentParser:
     what.add_argument("--checkpoint", help=".../global_step_N, .../actor or a published training; a path or s3:// URL")
     what.add_argument("--responses", type=Path, help='JSONL with {"prompt" or "key", "response"}: nothing is generated')
     files = parser.add_argument_group("files")
-    files.add_argument("--prompts", type=Path, required=True, help="IFEval's input_data.jsonl, or rows of that form")
-    files.add_argument("--output", type=Path, required=True, help="folder for the results; made when missing")
+    files.add_argument("--prompts", type=_path, required=True, help="IFEval's input_data.jsonl, or rows of that form")
+    files.add_argument("--output", type=_path, required=True, help="folder for the results; made when missing")
     files.add_argument("--merge-target", type=Path, metavar="FOLDER", help="keeps the merged checkpoint there")
     files.add_argument("--corrected", action="store_true", help="mend four rows of the official data; not comparable")
     files.add_argument("--allow-missing", action="store_true", help="count prompts without a response as not answered")
@@ -145,10 +192,16 @@ def _parser() -> argparse.ArgumentParser:
     knobs.add_argument("--tensor-parallel", type=_count, default=1, help="GPUs for one copy of the model (1)")
     knobs.add_argument("--gpu-memory", type=_share, default=0.9, help="share of each GPU's memory for vllm (0.9)")
     knobs.add_argument("--threads", type=_count, default=2, help="threads that compute, for hf (2)")
+    knobs.add_argument("--limit", type=_count, help="only the first prompts of the file, this many (all)")
     knobs.add_argument("--seed", type=int, default=0, help="of the sampling (0)")
     knobs.add_argument("--system-prompt", help="goes before each prompt")
     knobs.add_argument("--chat-template", type=Path, metavar="FILE", help="in place of the model's own")
     return parser
+
+
+def _path(text: str) -> Path | None:
+    """None for an empty one, which make gives where its variable is not set; it must not mean the current folder."""
+    return Path(text) if text.strip() else None
 
 
 def _count(text: str) -> int:

@@ -47,6 +47,12 @@ def model_folder(model: str) -> Path:
     return located.folder
 
 
+def weights_sha256(folder: Path) -> str:
+    """One hash over configuration and weights of a model's folder."""
+    files = sorted(path for path in folder.iterdir() if path.suffix in (".safetensors", ".bin"))
+    return digest([[path.name, sha256_file(path)] for path in (folder / "config.json", *files)])
+
+
 def longest_context(folder: Path, max_tokens: int) -> int:
     """Prompt and response together, as far as the model goes and the benchmark needs.
 

@@ -47,6 +47,8 @@ def test_a_model_answers_and_is_scored(tmp_path, policy, prompts, capsys):
     # The same responses, named, are scored without a model.
     assert command(prompts, tmp_path / "again", "--responses", tmp_path / "out" / "responses.jsonl") == 0
     again = json.loads((tmp_path / "again" / "summary.json").read_text())
+    assert again.pop("origin")["responses"] == str(tmp_path / "out" / "responses.jsonl")
+    assert summary.pop("origin")["model"] == str(policy)
     assert again == summary
     assert not (tmp_path / "again" / "responses.jsonl").exists()
 
