@@ -4,13 +4,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 from transformers.utils import logging
 
 from components.generate.model import Generation, Message
 from components.generate.prompts import encode_prompts
 from components.generate.sampling import Sampling
 from components.models.decode import decode
+from components.models.loading import load_model
 
 
 class HfGenerator:
@@ -23,6 +24,9 @@ class HfGenerator:
         threads: threads that compute.
         dtype: ``float32`` or ``bfloat16``; without special instructions bfloat16 is several times slower.
         chat_template: replaces the model's own; None keeps it.
+
+    Raises:
+        StepError: the model is not whole, or its weights are not finite.
     """
 
     def __init__(
@@ -38,8 +42,8 @@ class HfGenerator:
         torch.set_num_threads(threads)
         # The step has a progress of its own.
         logging.disable_progress_bar()
+        self._model: PreTrainedModel = load_model(folder, dtype)
         self._tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(folder)
-        self._model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype).eval()
         self._batch = batch
         self._context_tokens = context_tokens
         self._chat_template = chat_template

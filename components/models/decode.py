@@ -11,6 +11,8 @@ from collections.abc import Sequence
 import torch
 from transformers import DynamicCache, PreTrainedModel
 
+from components.models.finite import non_finite
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Decoded:
@@ -55,6 +57,9 @@ def decode(
 
     Returns:
         One :class:`Decoded` a prompt, in order.
+
+    Raises:
+        StepError: logits are NaN, or infinitely large.
     """
     width = max(len(prompt) for prompt in prompts)
     ids = torch.tensor([[pad_id] * (width - len(prompt)) + list(prompt) for prompt in prompts])
@@ -75,6 +80,9 @@ def decode(
             logits_to_keep=1,
         )
         chosen, chosen_log_probs = sample(output.logits[:, -1].float(), temperature, top_p, top_k, generator)
+        # One number a row says it all: NaN or plus infinity anywhere in the row makes its normaliser NaN.
+        if not bool(torch.isfinite(chosen_log_probs).all()):
+            raise non_finite(model.name_or_path)
         keep = []
         for place, (token, log_prob) in enumerate(zip(chosen.tolist(), chosen_log_probs.tolist(), strict=True)):
             row = rows[place]

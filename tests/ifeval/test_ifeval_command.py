@@ -2,10 +2,12 @@
 
 import argparse
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM
 
 from components.core.spec.source import TinySource
@@ -116,6 +118,28 @@ def test_a_bad_prompt_is_told_before_a_model_is_loaded(tmp_path, policy, capsys)
     path.write_text('{"key": 1, "prompt": "a", "instruction_id_list": ["no:such"], "kwargs": [{}]}')
     assert command(path, tmp_path / "out", "--model", policy) == 1
     assert "no:such" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda all_: {n: t for n, t in all_.items() if ".mlp." not in n}, "missing: 6 tensors"),
+        (lambda all_: {f"foo.{n}": t for n, t in all_.items()}, "not known to the model: 26 tensors"),
+        (lambda all_: {n: t * float("nan") for n, t in all_.items()}, "hold NaN or infinite weights"),
+        (lambda _: None, "model.safetensors is a file of 1000 bytes"),
+    ],
+)
+def test_a_model_that_is_not_whole_gets_no_figures(tmp_path, policy, prompts, capsys, change, words):
+    folder = shutil.copytree(policy, tmp_path / "m")
+    weights = folder / "model.safetensors"
+    changed = change(load_file(weights))
+    if changed is None:
+        weights.write_bytes(weights.read_bytes()[:1000])
+    else:
+        save_file(changed, weights, metadata={"format": "pt"})
+    assert command(prompts, tmp_path / "out", "--model", folder) == 1
+    assert words in capsys.readouterr().err
+    assert not (tmp_path / "out" / "summary.json").exists()
 
 
 @pytest.mark.parametrize("option", [["--samples", "0"], ["--gpu-memory", "1.5"], ["--backend", "x"]])

@@ -7,6 +7,7 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM
 
+from components.core.errors import StepError
 from components.judge.server.engine import Engine
 from components.judge.server.jobs import Job, TokenScore
 from components.judge.server.model import Model
@@ -175,3 +176,13 @@ def test_stop_text_is_cut_off(engine: Engine) -> None:
     assert cut.text == whole.text[: whole.text.index(stop)]
     assert (cut.finish, cut.stop_reason) == ("stop", stop)
     assert len(cut.ids) < len(whole.ids)
+
+
+def test_a_model_whose_logits_overflow_is_refused(model_folder: Path, tmp_path: Path) -> None:
+    """Every weight is a number, and their products are none."""
+    model = AutoModelForCausalLM.from_pretrained(model_folder, dtype=torch.float32)
+    model.model.norm.weight.data.fill_(3e38)
+    model.save_pretrained(tmp_path)
+    with pytest.raises(StepError, match="logits are NaN or infinite") as caught:
+        Model(tmp_path)
+    assert caught.value.where == str(tmp_path)

@@ -1,6 +1,7 @@
 """The server as a process: it ends with its parent, on a signal, and on options that cannot be."""
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -11,6 +12,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from safetensors.torch import load_file, save_file
 
 from components.core.services.process import ProcessId
 
@@ -68,3 +70,15 @@ def test_more_context_than_the_model_has(model_folder: Path) -> None:
     _, said = process.communicate(timeout=120)
     assert process.returncode == 1
     assert "--context 4096 is more than the 2048 tokens that the model reads" in said
+
+
+def test_a_model_of_half_its_weights_is_not_served(model_folder: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(model_folder, tmp_path / "m")
+    weights = load_file(folder / "model.safetensors")
+    kept = {name: tensor for name, tensor in weights.items() if ".mlp." not in name}
+    save_file(kept, folder / "model.safetensors", metadata={"format": "pt"})
+    process = start(folder, free_port())
+    _, said = process.communicate(timeout=120)
+    assert process.returncode == 1
+    assert "error: the weights do not fit the model of config.json; missing: 6 tensors" in said
+    assert "Traceback" not in said

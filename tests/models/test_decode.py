@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
+from components.core.errors import StepError
 from components.core.spec.source import TinySource
 from components.models.decode import decode, sample
 from components.models.materialize import materialize
@@ -97,3 +98,26 @@ def test_a_draw_has_the_probability_it_reports(logits: list[float], temperature:
     chosen, log_probs = sample(row, temperature, 1.0, 0, torch.Generator().manual_seed(seed))
     expected = (row.double() / temperature).softmax(-1)[0, chosen[0]].log().item()
     assert log_probs[0].item() == pytest.approx(expected, abs=1e-3)
+
+
+@pytest.mark.parametrize("bad", ["nan", "inf", "all -inf"])
+@pytest.mark.parametrize("how", [{}, {"temperature": 0.7}, {"temperature": 1.0, "top_p": 0.9, "top_k": 20}])
+def test_logits_that_are_no_numbers_give_no_text(tiny, bad, how):
+    model, tokenizer = tiny
+    prompts = [tokenizer(text)["input_ids"] for text in PROMPTS]
+    calls = []
+
+    def spoil(_module, _arguments, output):
+        calls.append(1)
+        if len(calls) == 3:
+            output.logits[1, -1, ... if bad == "all -inf" else 5] = -math.inf if bad == "all -inf" else float(bad)
+        return output
+
+    handle = model.register_forward_hook(spoil)
+    try:
+        with pytest.raises(StepError, match="logits are NaN or infinite") as caught:
+            decode(model, prompts, max_tokens=5, stop_ids=frozenset(), pad_id=0, **how)
+    finally:
+        handle.remove()
+    assert len(calls) == 3
+    assert caught.value.where == model.name_or_path

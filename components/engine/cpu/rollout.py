@@ -16,6 +16,7 @@ from verl.workers.rollout.base import BaseRollout
 from verl.workers.rollout.replica import RolloutReplica, RolloutReplicaRegistry, TokenOutput
 
 import components.engine.actor_engine  # noqa: F401  (registers the policy's engine)
+from components.core.errors import GavelError
 from components.engine.cpu import ROLLOUT_NAME
 from components.engine.cpu.shared_weights import SharedWeights, share_parameters
 from components.models.decode import Decoded, decode
@@ -34,14 +35,14 @@ class RolloutServer:
     """Holds the rollout model; requests with equal sampling parameters are decoded together."""
 
     def __init__(self, config: Any, model_config: Any, replica_rank: int) -> None:
-        from transformers import AutoModelForCausalLM, AutoTokenizer
+        from transformers import AutoTokenizer
+
+        from components.models.loading import load_model
 
         torch.set_num_threads(int(os.environ.get("GAVEL_CPU_THREADS", "1")))
         self._max_tokens = int(config.response_length)
         self._tokenizer = AutoTokenizer.from_pretrained(model_config.path)
-        self._model = AutoModelForCausalLM.from_pretrained(
-            model_config.path, dtype=torch.float32, attn_implementation="sdpa"
-        ).eval()
+        self._model = load_model(Path(model_config.path), torch.float32, attn_implementation="sdpa")
         share_parameters(self._model, layout_file(replica_rank))
         self._max_batch = int(os.environ.get("GAVEL_ROLLOUT_BATCH", "32"))
         self._seed = int(config.seed) + replica_rank
@@ -77,7 +78,7 @@ class RolloutServer:
             self._waiting = [item for item in self._waiting if id(item) not in taken]
             try:
                 decoded = await asyncio.to_thread(self._decode, [item[0] for item in batch], dict(params))
-            except (RuntimeError, ValueError, IndexError) as error:
+            except (RuntimeError, ValueError, IndexError, GavelError) as error:
                 for _, _, future in batch:
                     future.set_exception(error)
                 continue

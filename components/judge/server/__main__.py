@@ -8,6 +8,8 @@ import signal
 import sys
 from pathlib import Path
 
+from components.core.errors import GavelError
+
 # OpenMP reads these when torch is loaded. Threads that spin while they wait would steal the cores that the trainer
 # on the same machine needs.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
@@ -67,7 +69,10 @@ async def serve(options: argparse.Namespace) -> None:
 def main() -> None:
     """Entry point."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s judge-server %(message)s", stream=sys.stderr)
-    asyncio.run(serve(arguments(sys.argv[1:])))
+    try:
+        asyncio.run(serve(arguments(sys.argv[1:])))
+    except GavelError as error:
+        sys.exit(f"error: {error}")
     # The computing thread may be in the middle of a batch that nobody waits for.
     sys.stderr.flush()
     os._exit(0)

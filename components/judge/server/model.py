@@ -8,6 +8,7 @@ import torch
 
 from components.judge.server.batches import batches
 from components.judge.server.prefixes import Batch, Layers, PrefixStore, join, split
+from components.models.finite import non_finite
 
 _HEAD_ROWS = 256
 """Positions that the head is applied to at once: 256 rows of 49,152 float32 logits are 48 MiB."""
@@ -26,13 +27,15 @@ class Model:
     Args:
         folder: a Hugging Face model folder.
         prefix_bytes: memory for kept prefixes, in bytes; 0 turns their reuse off.
+
+    Raises:
+        StepError: the model is not whole, or its weights or logits are not finite.
     """
 
     def __init__(self, folder: Path, *, prefix_bytes: int = 256 << 20) -> None:
-        from transformers import AutoModelForCausalLM
+        from components.models.loading import load_model
 
-        self._model: Any = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, local_files_only=True)
-        self._model.eval()
+        self._model: Any = load_model(folder, torch.float32)
         config = self._model.config.get_text_config()
         self.context: int = int(config.max_position_embeddings)
         self.vocabulary: int = int(config.vocab_size)
@@ -42,7 +45,7 @@ class Model:
         self.plain_head = True
         self.reuse = False
         with torch.inference_mode():
-            self.plain_head, self.reuse = self._check(config, prefix_bytes)
+            self.plain_head, self.reuse = self._check(config, prefix_bytes, folder)
 
     def run(self, rows: list[tuple[int, ...]], past: list[Layers | None] | None = None) -> tuple[torch.Tensor, Any]:
         """Hidden states of right-padded ``rows``, each behind its own prefix.
@@ -109,11 +112,13 @@ class Model:
             for number, prefix in enumerate(part):
                 self.prefixes.put(prefix, split(cache, number, len(prefix)))
 
-    def _check(self, config: Any, prefix_bytes: int) -> tuple[bool, bool]:
+    def _check(self, config: Any, prefix_bytes: int, folder: Path) -> tuple[bool, bool]:
         """Whether head and prefix short cuts give this model's own logits; some architectures scale or window."""
         probe = tuple(index % self.vocabulary for index in range(3, 15))
         self.plain_head = False
         truth = self.run([probe])[0][0]
+        if not bool(torch.isfinite(truth).all()):
+            raise non_finite(folder)
         self.plain_head = True
         head = bool((self.logits(self.run([probe])[0][0]) - truth).abs().max() < _TOLERANCE)
         self.plain_head = head
