@@ -3,7 +3,7 @@
 import dataclasses
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
 from components.core.contracts import PROMPTS, write_table
@@ -150,13 +150,23 @@ def run(context: StepContext) -> Mapping[str, str | int]:
         "licence": data.licence or LICENCES.get(data.kind, "not given"),
         "origin": data.origin,
         "seed": experiment.seed,
-        "gold": "in the rows" if any(item.gold is not None for item in (*train, *heldout)) else None,
+        "gold": _gold_from(data, (*train, *heldout)),
         "criteria": criteria if len(criteria) <= LISTED else f"{len(criteria)} different texts, see the rubrics",
         "file": None if reading is None else file_summary(data, reading),
         "files": files,
     }
     (context.out / "data.json").write_text(json.dumps(summary, indent=2, sort_keys=True) + "\n", encoding="utf-8")
     return {"train_rows": len(train), "heldout_rows": len(heldout), "source": data.kind}
+
+
+def _gold_from(data: "DataSpec", items: Sequence[Item]) -> str | None:
+    """Whose hidden checks the rows have; None where they have none."""
+    default = None if data.gold is None else GoldChecks.parse(data.gold.model_dump(mode="json"), where="data.gold")
+    # Checks that a row spells out as the experiment does are the experiment's.
+    origins = {item.gold == default for item in items if item.gold is not None}
+    if len(origins) == 2:
+        return "data.gold of the experiment in some rows, their own in others"
+    return {True: "data.gold of the experiment", False: "in the rows"}[origins.pop()] if origins else None
 
 
 def file_summary(data: "DataSpec", reading: Reading) -> dict[str, object]:

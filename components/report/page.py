@@ -15,6 +15,7 @@ from components.report.figures import PART_LABELS, Figure
 from components.report.heldout import KINDS, MEASURES, Unit
 from components.report.ifeval import FIGURES as IFEVAL_FIGURES
 from components.report.reading import HEADLINES
+from components.report.rubrics import in_words
 from components.report.summary import Findings
 from components.report.training import TIMINGS, Training
 
@@ -52,9 +53,12 @@ def build_page(experiment: "Experiment", findings: Findings, figures: Sequence[F
         headline=HEADLINES[findings.reading.label],
         trained=settings.what_was_trained(experiment),
         rewarded=settings.what_was_rewarded(experiment),
-        checked=settings.what_was_checked(experiment, checked="gold" not in findings.heldout.unchecked),
+        checked=settings.what_was_checked(
+            experiment, checked="gold" not in findings.heldout.unchecked, own=findings.rubrics.own_gold
+        ),
         unchecked=findings.heldout.unchecked,
-        criteria=settings.criteria(experiment),
+        rubrics=findings.rubrics,
+        own_criteria=in_words(findings.rubrics),
         training_settings=settings.training_settings(experiment),
         yaml=settings.as_yaml(experiment),
         measures=[measure for measure in MEASURES if measure.key not in findings.heldout.unchecked],

@@ -106,23 +106,24 @@ def what_was_rewarded(experiment: "Experiment") -> str:
     return f"The reward{clipped} came from {judge}"
 
 
-def what_was_checked(experiment: "Experiment", *, checked: bool = True) -> str:
-    """One sentence: the gold check in words; ``checked``: whether any answer had one."""
+def what_was_checked(experiment: "Experiment", *, checked: bool = True, own: bool = False) -> str:
+    """One sentence: the gold check in words.
+
+    Args:
+        experiment: gives the checks that rows without their own have.
+        checked: whether any answer had one.
+        own: whether prompts bring checks of their own.
+    """
     gold = experiment.data.gold
     if not checked:
         return "The prompts have no hidden checks: all that is known of an answer is what judge and rules say of it."
-    if gold is None or gold.word_list is None:
+    if own or gold is None or gold.word_list is None:
         return "An answer passes the gold check by the hidden checks of its own prompt, which the judge does not see."
     echo = " and does not parrot the criterion" if gold.echo else ""
     return (
         f"An answer passes the gold check when it holds a word of the hidden list “{gold.word_list}”, is prose of "
         f"{gold.min_words} to {gold.max_words} words{echo}. The judge sees none of this."
     )
-
-
-def criteria(experiment: "Experiment") -> list[tuple[str, float, str]]:
-    """Text, points and verifier of each criterion that the data spec gives every row."""
-    return [(line.text, line.points, line.verifier) for line in experiment.data.criteria]
 
 
 def training_settings(experiment: "Experiment") -> Sequence[tuple[str, str]]:

@@ -11,6 +11,7 @@ from components.report.ifeval import read_ifeval
 from components.report.page import build_page
 from components.report.panel import read_panel
 from components.report.reading import read
+from components.report.rubrics import read_rubrics
 from components.report.settings import judged
 from components.report.summary import Findings, build_summary, headline, to_json
 from components.report.training import analyse_training
@@ -50,6 +51,7 @@ def run(context: StepContext) -> Mapping[str, "Scalar"]:
         evidence=evidence,
         heldout=heldout,
         reading=read(heldout),
+        rubrics=read_rubrics(experiment, context.inputs["data"]),
         training=analyse_training(evidence, sampling),
         manifests=context.manifests,
         panel=read_panel(experiment, context.inputs),

@@ -11,6 +11,7 @@ from components.report.heldout import HeldOut
 from components.report.ifeval import IFEval
 from components.report.panel import PanelAgreement
 from components.report.reading import Reading
+from components.report.rubrics import Rubrics
 from components.report.settings import Judged
 from components.report.training import Training
 
@@ -28,6 +29,7 @@ class Findings:
     evidence: Evidence
     heldout: HeldOut
     reading: Reading
+    rubrics: Rubrics
     training: Training
     manifests: Mapping[str, Manifest]
     panel: Mapping[str, PanelAgreement] = dataclasses.field(default_factory=dict)
@@ -42,6 +44,7 @@ def build_summary(experiment: "Experiment", findings: Findings) -> dict[str, Any
         "experiment": json.loads(experiment.to_json()),
         "digest": experiment.digest(),
         "judge": {**_plain(findings.judge), "warnings": findings.judge.warnings},
+        "rubrics": _plain(findings.rubrics),
         "verdict": {
             "label": reading.label.value,
             "real": reading.real,

@@ -52,6 +52,7 @@ def test_rows_carry_what_trainer_judge_and_score_need(tmp_path):
     )
     summary = json.loads((tmp_path / "out" / "data.json").read_text())
     assert summary["licence"] == "MIT"
+    assert summary["gold"] == "data.gold of the experiment"
     assert summary["seed"] == experiment.seed
     for name, entry in summary["files"].items():
         assert entry["sha256"] == hashlib.sha256((tmp_path / "out" / name).read_bytes()).hexdigest()
@@ -141,3 +142,23 @@ def test_identity_follows_data_seed_and_system_prompt_alone(tmp_path):
     copy.write_bytes(moved.read_bytes())
     second = load_experiment("tiny", ("data.kind=jsonl", f"data.path={copy}"))
     assert STEP.depends(first) == STEP.depends(second)
+
+
+@pytest.mark.parametrize(
+    ("gold", "told"),
+    [
+        ([None, None], "data.gold of the experiment"),
+        (["foods", "foods"], "in the rows"),
+        (["foods", None], "data.gold of the experiment in some rows, their own in others"),
+    ],
+)
+def test_data_json_tells_whose_hidden_checks_the_rows_have(tmp_path, gold, told):
+    path = tmp_path / "mine.jsonl"
+    rows = [
+        {"prompt": f"Write about {number}."} | ({"gold": {"word_list": name}} if name else {})
+        for number, name in enumerate(4 * gold)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    changes = ("data.kind=jsonl", f"data.path={path}", "data.train_rows=4", "data.heldout_rows=4")
+    prepare(load_experiment("tiny", changes), tmp_path)
+    assert json.loads((tmp_path / "out" / "data.json").read_text())["gold"] == told
