@@ -6,14 +6,20 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from components.checkpoint.merged_copy import merge_to
-from components.core.errors import GavelError
+from components.core.errors import ConfigError, GavelError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command, and return the exit status."""
     options = _parser().parse_args(arguments)
     try:
-        found = merge_to(options.checkpoint, options.target, options.dtype)
+        for name in ("checkpoint", "target"):
+            # Make gives an empty one where its variable is not set; as a path it would mean the current folder.
+            if not getattr(options, name).strip():
+                raise ConfigError(
+                    f"{name.upper()}= is missing", where="merge", remedy="make merge CHECKPOINT=FOLDER TARGET=FOLDER"
+                )
+        found = merge_to(options.checkpoint, Path(options.target), options.dtype)
     except GavelError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -33,7 +39,7 @@ def _parser() -> argparse.ArgumentParser:
         "its logits with those of the trainer's weights.",
     )
     merge.add_argument("checkpoint", help=".../global_step_N, .../actor or a published training; a path or s3:// URL")
-    merge.add_argument("target", type=Path, help="folder to make")
+    merge.add_argument("target", help="folder to make")
     merge.add_argument(
         "--dtype", choices=("float32", "bfloat16"), default="float32", help="of the merged weights (default: float32)"
     )

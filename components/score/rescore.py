@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from components.core.errors import ConfigError
 from components.core.identity import digest
 from components.core.manifest import sha256_file
 from components.core.progress import Progress
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 OUTPUTS = ("scores.parquet", "verdicts.parquet", "calls.parquet", "summary.json")
 _TOLD = "data.json"
 GENERATIONS = "generations.parquet"
+ROLLOUTS = "rollouts.parquet"
 _SHORT = 16
 
 
@@ -43,6 +45,7 @@ def main(arguments: Sequence[str]) -> int:
     from components.core.spec import load_experiment
 
     options = _parser().parse_args(arguments)
+    _check(options)
     named = [f"{part}={getattr(options, part)}" for part in ("judge", "reward") if getattr(options, part)]
     experiment = load_experiment(options.experiment, [*named, *options.overrides])
     progress, state = Progress("rescore"), state_folder()
@@ -58,6 +61,26 @@ def main(arguments: Sequence[str]) -> int:
         text = _rescore(experiment, stored, options.output.absolute(), state, progress)
     print(text)
     return 0
+
+
+def _check(options: argparse.Namespace) -> None:
+    example = "make rescore GENERATIONS=FOLDER DATA=FOLDER EXPERIMENT=NAME OUTPUT=FOLDER"
+    for name in ("data", "experiment", "output"):
+        # Make gives an empty one where its variable is not set; as a path it would mean the current folder.
+        if not getattr(options, name).strip():
+            raise ConfigError(f"{name.upper()}= (--{name}) is missing", where="rescore", remedy=example)
+    options.output = Path(options.output)
+    given = [name for name in ("generations", "rollouts") if (getattr(options, name) or "").strip()]
+    if len(given) != 1:
+        raise ConfigError(
+            "GENERATIONS= (--generations) and ROLLOUTS= (--rollouts) are both given, and one is wanted"
+            if given
+            else "neither GENERATIONS= (--generations) nor ROLLOUTS= (--rollouts) is given",
+            where="rescore",
+            remedy=example,
+        )
+    if given == ["generations"]:
+        options.rollouts = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,11 +106,12 @@ def _read(options: argparse.Namespace, progress: Progress) -> _Stored:
     output: Path = options.output.absolute()
     output.mkdir(parents=True, exist_ok=True)
     rollouts = options.rollouts is not None
-    table_name, prompts = ("rollouts.parquet", "train.parquet") if rollouts else (GENERATIONS, "heldout.parquet")
+    table_name, prompts = (ROLLOUTS, "train.parquet") if rollouts else (GENERATIONS, "heldout.parquet")
     with tempfile.TemporaryDirectory(dir=output) as scratch:
         uri = options.rollouts if rollouts else options.generations
         folder = fetch(uri, Path(scratch) / "responses", progress, [table_name])
         data = fetch(options.data, Path(scratch) / "data", progress, [prompts, _TOLD])
+        _check_there(folder / table_name, uri, rollouts=rollouts)
         known = read_prompts(data / prompts)
         if rollouts:
             responses = [response for response, _, _ in training_responses(folder / table_name, known)]
@@ -95,6 +119,23 @@ def _read(options: argparse.Namespace, progress: Progress) -> _Stored:
             responses = heldout_responses(folder / table_name, known)
         content = [sha256_file(folder / table_name), sha256_file(data / prompts)]
         return _Stored(responses, sources_of(data / prompts), content, _constraints(data / _TOLD), str(uri))
+
+
+def _check_there(path: Path, uri: str, *, rollouts: bool) -> None:
+    """Raises :class:`ConfigError` where the folder is another step's."""
+    if path.is_file():
+        return
+    mine, other, step = (
+        ("ROLLOUTS", "GENERATIONS", "train-grpo") if rollouts else ("GENERATIONS", "ROLLOUTS", "generate")
+    )
+    is_other = (path.parent / (GENERATIONS if rollouts else ROLLOUTS)).is_file()
+    raise ConfigError(
+        f"the folder has no {path.name}" + (f", but that of {other}" if is_other else ""),
+        where=uri,
+        remedy=f"name it as {other}={uri} (--{other.lower()})"
+        if is_other
+        else f"{mine} is the folder of the step {step}; for that of the other step say {other}=",
+    )
 
 
 def _constraints(path: Path) -> str | None:
@@ -140,7 +181,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog=f"Written into --output: {', '.join(OUTPUTS)}. A folder is a path, a file:// or an s3:// URL; --data is "
         "what the step prepare-data published for the responses.",
     )
-    what = parser.add_mutually_exclusive_group(required=True)
+    what = parser.add_argument_group("what is scored (one of these)")
     what.add_argument("--generations", metavar="FOLDER", help="of the step generate: held-out responses")
     what.add_argument("--rollouts", metavar="FOLDER", help="of the step train-grpo: the responses sampled in training")
     parser.add_argument("--data", metavar="FOLDER", required=True, help="of the step prepare-data")
@@ -148,6 +189,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--judge", help="in place of the experiment's: a name in configs/judges, or a .yaml path")
     parser.add_argument("--reward", help="in place of the experiment's: a name in configs/rewards, or a .yaml path")
     parser.add_argument("--endpoint", metavar="URL", help="where the judge answers; default: it is started here")
-    parser.add_argument("--output", type=Path, required=True, help="folder for the results; made when missing")
+    parser.add_argument("--output", required=True, help="folder for the results; made when missing")
     parser.add_argument("overrides", nargs="*", metavar="key=value", help="dotted, as in judge.timeout_seconds=60")
     return parser

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM
 
 from components.checkpoint.__main__ import main
@@ -53,6 +54,21 @@ def test_a_model_is_taken_as_it_is_and_found_again_wherever_it_lies(tmp_path: Pa
     assert perform(import_step(first.uri), TINY, store, {}).uri == first.uri
     (tmp_path / "moved" / "generation_config.json").write_text("{}")
     assert perform(import_step(str(tmp_path / "moved")), TINY, store, {}).uri != first.uri
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda all_: {n: t for n, t in all_.items() if ".mlp." not in n}, "missing: 6 tensors"),
+        (lambda all_: {f"foo.{n}": t for n, t in all_.items()}, "not known to the model: 26 tensors"),
+        (lambda all_: {n: t * float("nan") for n, t in all_.items()}, "hold NaN or infinite weights"),
+    ],
+)
+def test_a_model_of_other_weights_is_not_taken(tmp_path: Path, policy: Path, state: Path, change, words: str):
+    folder = shutil.copytree(policy, tmp_path / "m")
+    save_file(change(load_file(folder / "model.safetensors")), folder / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(StepError, match=words):
+        perform(import_step(str(folder)), TINY, (tmp_path / "store").as_uri(), {})
 
 
 @pytest.mark.slow
@@ -133,6 +149,14 @@ def test_a_checkpoint_of_another_model_is_refused(tmp_path: Path, policy: Path, 
     # A trainer's checkpoint has its config.json one folder below.
     with pytest.raises(ConfigError, match="huggingface"):
         perform(import_step(str(actor)), elsewhere, store, {})
+
+
+@pytest.mark.parametrize(("arguments", "told"), [(["c", ""], "TARGET="), (["", "t"], "CHECKPOINT=")])
+def test_a_variable_of_make_that_is_not_set_is_named(capsys, arguments: list[str], told: str):
+    assert main(["merge", *arguments]) == 1
+    said = capsys.readouterr().err
+    assert f"{told} is missing" in said
+    assert "remove" not in said
 
 
 def test_a_packaged_policy_is_known_without_its_conversion(tmp_path: Path, policy: Path):

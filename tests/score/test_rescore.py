@@ -107,6 +107,23 @@ def test_another_reward_is_work_of_its_own(case, tmp_path):
     assert {row["judge_reward"] for row in before} - {0.0, 1.0}
 
 
+@pytest.mark.parametrize("name", ["data", "experiment", "output", "generations"])
+def test_a_variable_of_make_that_is_not_set_is_named(case, tmp_path, capsys, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    before = sorted(path.name for path in tmp_path.iterdir())
+    given = {"data": "d", "experiment": "tiny", "output": "o", "generations": "g", name: ""}
+    assert main(["rescore", *(word for key, value in given.items() for word in (f"--{key}", value))]) == 1
+    assert f"{name.upper()}= (--{name})" in capsys.readouterr().err
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+def test_a_folder_of_the_other_step_is_told(case, tmp_path, capsys):
+    case.write_rollouts([case.rollout()])
+    case.inputs["generations"] = case.inputs["training"]
+    assert command(case, "http://127.0.0.1:9", tmp_path / "out") == 1
+    assert f"name it as ROLLOUTS={case.inputs['training']}" in capsys.readouterr().err
+
+
 def test_the_heading_says_what_the_figures_are_of(case, tmp_path, capsys):
     (case.inputs["data"] / "data.json").write_text('{"file": {"constraints": "soft_only"}}')
     with ScriptedJudge().serve() as url:
