@@ -10,6 +10,8 @@ from pathlib import Path
 from components.core.errors import GavelError
 
 _EXPERIMENT = "a name in configs/experiments, or the path of a YAML file"
+_PRINTS = frozenset({"show", "compile", "schema"})
+"""Commands whose output is all that they are for, so that nothing is lost when nobody reads on."""
 _VARIABLES = ("CHECKPOINT", "EXPERIMENT", "JUDGE", "BASE")
 """Arguments of eval that are no keys of the experiment; the same names as with make."""
 
@@ -19,6 +21,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         _COMMANDS[options.command](options)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever reads has enough, as with `make show | head`. Python would complain once more when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0 if options.command in _PRINTS else 1
     except OSError as error:
         print(f"error: {error.strerror or error}\n  where:  {error.filename or options.command}", file=sys.stderr)
         return 1

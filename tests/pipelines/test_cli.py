@@ -1,6 +1,9 @@
 """The command line as a user types it."""
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -63,3 +66,19 @@ def test_mistakes_of_an_evaluation_are_told_before_anything_starts(capsys, monke
     assert words in captured.err
     assert "Traceback" not in captured.err
     assert not (tmp_path / "state").exists()
+
+
+def test_a_reader_that_has_enough_is_no_error():
+    shown = subprocess.Popen(
+        [sys.executable, "-c", "import sys; from pipelines.__main__ import main; sys.exit(main(['show', 'tiny']))"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=Path(__file__).resolve().parents[2],
+    )
+    assert shown.stdout is not None
+    assert shown.stderr is not None
+    shown.stdout.close()
+    assert shown.stderr.read() == ""
+    shown.stderr.close()
+    assert shown.wait(60) == 0
