@@ -1,10 +1,11 @@
 """The benchmark's prompts as they are asked. Which instructions they carry is the scoring's matter."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from components.core.errors import ContractError
+from components.score.ifeval.lines import read_objects
 
 SPLIT = "ifeval"
 
@@ -36,17 +37,20 @@ def prompt_rows(content: bytes, *, system_prompt: str | None, where: str) -> lis
         where: the file, for messages.
 
     Raises:
-        ContractError: a line has no key or prompt, or a key stands there twice.
+        ContractError: a line cannot be read, or has no key or prompt; or a key or a prompt stands there
+            twice.
     """
     rows: dict[str, dict[str, Any]] = {}
+    texts: set[str] = set()
     opening = [] if system_prompt is None else [{"role": "system", "content": system_prompt}]
-    for number, line in enumerate(content.split(b"\n"), start=1):
-        if not line.strip():
-            continue
-        place = f"{where}, line {number}"
-        key, text = _key_and_prompt(line, place)
+    for place, row in read_objects(content, source=where):
+        key, text = _key_and_prompt(row, place)
         if key in rows:
             raise ContractError(f"key {key} stands in an earlier line already", where=place, remedy="keep one of both")
+        # Scoring joins by either, so that it would refuse all responses made for such a file.
+        if text in texts:
+            raise ContractError("its prompt stands in an earlier line already", where=place, remedy="keep one of both")
+        texts.add(text)
         rows[key] = {
             "prompt": [*opening, {"role": "user", "content": text}],
             "extra_info": {"id": key, "split": SPLIT, "question": text},
@@ -68,13 +72,12 @@ def response_lines(rows: Sequence[dict[str, Any]]) -> bytes:
     return "".join(lines).encode()
 
 
-def _key_and_prompt(line: bytes, where: str) -> tuple[str, str]:
+def _key_and_prompt(row: Mapping[str, Any], where: str) -> tuple[str, str]:
     remedy = "a line is an object with key, prompt, instruction_id_list and kwargs"
-    try:
-        row = json.loads(line.decode("utf-8"))
-        key, text = row["key"], row["prompt"]
-    except (ValueError, TypeError, KeyError) as error:
-        raise ContractError(f"the line is no prompt: {error!r}", where=where, remedy=remedy) from error
+    for name in ("key", "prompt"):
+        if name not in row:
+            raise ContractError(f"the line has no {name}", where=where, remedy=remedy)
+    key, text = row["key"], row["prompt"]
     if isinstance(key, bool) or not isinstance(key, int | str) or not isinstance(text, str) or not text.strip():
         raise ContractError("key or prompt is not what it should be", where=where, remedy=remedy)
     return json.dumps(key), text

@@ -134,10 +134,14 @@ def test_a_file_without_limit_is_published_byte_by_byte():
     ("content", "words"),
     [
         (b'{"key": 1, "prompt": "a"}\n{"key": 1, "prompt": "b"}', "stands in an earlier line"),
-        (b'{"prompt": "a"}', "line is no prompt"),
+        (b'{"key": 1, "prompt": "a"}\n{"key": 2, "prompt": "a"}', "its prompt stands in an earlier line"),
+        (b'{"prompt": "a"}', "line has no key"),
+        (b'{"key": 1}', "line has no prompt"),
+        (b'{"key": ' + b"[" * 100_000, "nested too deep"),
+        (b'{"key": 1, "prompt": "half \\ud800"}', "which is no character"),
         (b'{"key": true, "prompt": "a"}', "not what it should be"),
-        (b"[1]", "line is no prompt"),
-        (b"\xff", "line is no prompt"),
+        (b"[1]", "not a JSON object"),
+        (b"\xff", "not JSON"),
         (b"\n", "no prompt"),
     ],
 )
@@ -145,6 +149,11 @@ def test_a_bad_line_is_named(content: bytes, words: str):
     with pytest.raises(ContractError, match=words) as caught:
         prompt_rows(content, system_prompt=None, where="file")
     assert caught.value.where.startswith("file")
+
+
+def test_a_byte_order_mark_is_passed_over():
+    (row,) = prompt_rows(b'\xef\xbb\xbf{"key": 1, "prompt": "a"}\n', system_prompt=None, where="f")
+    assert row["extra_info"]["id"] == "1"
 
 
 def test_the_system_prompt_goes_before():

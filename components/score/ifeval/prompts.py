@@ -1,6 +1,5 @@
 """The prompts: rows of the official file, or of one's own in its format."""
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 from components.core.errors import ConfigError, ContractError
 from components.score.ifeval.checks.base import Check
 from components.score.ifeval.corrections import Corrections
+from components.score.ifeval.lines import read_objects
 from components.score.ifeval.registry import build_check
 
 Key = int | str
@@ -58,22 +58,11 @@ def read_jsonl(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
     Raises:
         ConfigError: there is no such file.
-        ContractError: a line is not UTF-8, or not a JSON object.
+        ContractError: a line cannot be read.
     """
     if not path.is_file():
         raise ConfigError("there is no such file", where=str(path), remedy="a file with a JSON object a line")
-    # Lines end at line feeds alone: a text may hold other characters that str.splitlines takes for line ends.
-    for number, line in enumerate(path.read_bytes().split(b"\n"), start=1):
-        if not line.strip():
-            continue
-        where = f"{path}, line {number}"
-        try:
-            row = json.loads(line.decode("utf-8"))
-        except ValueError as error:
-            raise ContractError(f"the line is not JSON: {error}", where=where, remedy="one object a line") from error
-        if not isinstance(row, dict):
-            raise ContractError("the line is not a JSON object", where=where, remedy="one object a line")
-        yield where, row
+    return read_objects(path.read_bytes(), source=str(path))
 
 
 def _prompt(row: Mapping[str, Any], where: str, corrections: Corrections | None) -> Prompt:

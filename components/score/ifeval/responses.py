@@ -84,7 +84,8 @@ def _place(
     if key is None and text is None:
         raise ContractError("the row has neither prompt nor key", where=where, remedy="responses are joined by these")
     if key is not None:
-        if not isinstance(key, int | str) or key not in by_key:
+        # True and 1 are one key of a mapping.
+        if isinstance(key, bool) or not isinstance(key, int | str) or key not in by_key:
             raise ContractError(f"there is no prompt with key {key!r}", where=where, remedy="check --prompts")
         if text is not None and text != prompts[by_key[key]].text:
             raise ContractError(

@@ -130,6 +130,43 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         read_prompts(tmp_path / "empty.jsonl")
 
 
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        ('{"key": 1, "response": ' + "[" * 100_000, "nested too deep"),
+        ('{"key": 1, "response": "half \\ud800"}', "'.ud800', which is no character"),
+        ('{"key": 1, "response": "a", "more": {"\\udfff": 1}}', "which is no character"),
+        ('{"key": true, "response": "a"}', "no prompt with key True"),
+        ('{"key": false, "response": "a"}', "no prompt with key False"),
+    ],
+)
+def test_a_line_that_nothing_can_be_made_of_is_named(line: str, what: str, tmp_path: Path, capsys: Any) -> None:
+    prompts = written(tmp_path / "p.jsonl", prompt(0, COMMA), prompt(1, COMMA))
+    (tmp_path / "r.jsonl").write_text('{"key": 0, "response": "a"}\n' + line + "\n", encoding="utf-8")
+    with pytest.raises(ContractError, match=what) as caught:
+        read_responses(tmp_path / "r.jsonl", read_prompts(prompts), allow_missing=True)
+    assert "r.jsonl, line 2" in caught.value.where
+    files = ["--prompts", str(prompts), "--responses", str(tmp_path / "r.jsonl"), "--output", str(tmp_path / "o")]
+    assert main(files) == 1
+    assert "r.jsonl, line 2" in capsys.readouterr().err
+
+
+def test_whole_surrogate_pairs_are_characters(tmp_path: Path) -> None:
+    prompts = written(tmp_path / "p.jsonl", prompt(1, COMMA))
+    (tmp_path / "r.jsonl").write_text('{"key": 1, "response": "\\ud83d\\ude00"}', encoding="ascii")
+    assert read_responses(tmp_path / "r.jsonl", read_prompts(prompts))[0][0].text == "\U0001f600"
+
+
+def test_a_byte_order_mark_is_passed_over(tmp_path: Path) -> None:
+    prompts, responses = tmp_path / "p.jsonl", tmp_path / "r.jsonl"
+    prompts.write_text(json.dumps(prompt(1, COMMA)) + "\n" + json.dumps(prompt(2, COMMA)), encoding="utf-8-sig")
+    responses.write_text('{"key": 1, "response": "a"}\n{"key": 2, "response": "a, b"}\n', encoding="utf-8-sig")
+    assert score_files(prompts, responses)[1]["Pr_S"] == 0.5
+    (tmp_path / "late.jsonl").write_bytes(b'{"key": 1, "response": "a"}\n\xef\xbb\xbf{"key": 2, "response": "a"}')
+    with pytest.raises(ContractError, match="not JSON"):
+        read_responses(tmp_path / "late.jsonl", read_prompts(prompts))
+
+
 def test_nulls_of_hub_copies_are_dropped(tmp_path: Path) -> None:
     padded = ("punctuation:no_comma", {"num_words": None, "relation": None})
     assert read_prompts(written(tmp_path / "p.jsonl", prompt(1, padded)))[0].kinds == ("punctuation:no_comma",)
