@@ -55,7 +55,10 @@ def import_step(uri: str) -> Step:
     def run(context: StepContext) -> Mapping[str, Scalar]:
         located = found_once()
         if located.merged:
-            context.progress.phase("the model is merged already")
+            context.progress.phase("the model is merged already; checking its weights")
+            from components.models.loading import check_model
+
+            check_model(located.folder)
             shutil.copytree(located.folder, context.out / "model", ignore=shutil.ignore_patterns(MANIFEST_NAME))
             return {"merged": False, "checkpoint": uri}
         found = merge_verified(

@@ -6,6 +6,7 @@ import zipfile
 from pathlib import Path
 
 from components.core.errors import StepError
+from components.models.weight_files import weight_files
 
 _SHARD = re.compile(r"model_world_size_(\d+)_rank_(\d+)\.pt")
 _INSIDE = ("actor", "checkpoint", "model")
@@ -30,7 +31,8 @@ def locate(folder: Path) -> Located:
     Face folder.
 
     Raises:
-        StepError: there is no such folder, nothing of the kind in it, or a checkpoint that was not written to its end.
+        StepError: there is no such folder, nothing of the kind in it, or a checkpoint or model that was not written to
+            its end.
     """
     if not folder.is_dir():
         what = "is a file, not a folder" if folder.exists() else "there is no such folder"
@@ -44,7 +46,7 @@ def locate(folder: Path) -> Located:
             check_whole(place)
             return Located(place, merged=False)
         if (place / "config.json").is_file():
-            _check_weights(place)
+            weight_files(place)
             return Located(place, merged=True)
     if re.fullmatch(r"global_step_\d+", folder.name) or folder.name == "actor":
         raise half_written(folder, "it has no shard model_world_size_W_rank_R.pt")
@@ -90,12 +92,3 @@ def half_written(folder: Path, what: str) -> StepError:
         where=str(folder),
         remedy="take an older checkpoint of this training; a resumed training removes what is not whole",
     )
-
-
-def _check_weights(folder: Path) -> None:
-    if not any(folder.glob("*.safetensors")) and not any(folder.glob("pytorch_model*.bin")):
-        raise StepError(
-            "the folder has config.json and no weights (*.safetensors)",
-            where=str(folder),
-            remedy="copy the whole model folder",
-        )

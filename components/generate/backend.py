@@ -25,7 +25,7 @@ def open_engine(engine: Engine, folder: Path) -> Generator:
     """Load the model in ``folder``.
 
     Raises:
-        StepError: the folder holds no model, or vLLM is not installed where it is needed.
+        StepError: the folder holds no model, or one that is not whole, or vLLM is not installed where it is needed.
     """
     if not (folder / "config.json").is_file():
         raise StepError("no model in Hugging Face layout (config.json is missing)", where=str(folder))

@@ -10,6 +10,7 @@ from components.generate.engine import Engine
 from components.generate.model import Generation, Message
 from components.generate.prompts import encode_prompts
 from components.generate.sampling import Sampling
+from components.models.loading import check_model
 
 
 class VllmGenerator:
@@ -18,6 +19,9 @@ class VllmGenerator:
     Args:
         folder: model and tokenizer in Hugging Face layout.
         engine: the settings.
+
+    Raises:
+        StepError: the model is not whole, or its weights are not finite.
     """
 
     def __init__(self, folder: Path, engine: Engine) -> None:
@@ -25,6 +29,8 @@ class VllmGenerator:
         os.environ.setdefault("VLLM_WORKER_MULTIPROC_METHOD", "spawn")
         import vllm
 
+        # vLLM computes with weights that are no numbers, and tells of broken files from within its engine.
+        check_model(folder)
         self._engine = vllm.LLM(
             model=str(folder),
             dtype=engine.dtype,

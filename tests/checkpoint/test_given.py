@@ -66,7 +66,9 @@ def test_a_model_is_taken_as_it_is_and_found_again_wherever_it_lies(tmp_path: Pa
 )
 def test_a_model_of_other_weights_is_not_taken(tmp_path: Path, policy: Path, state: Path, change, words: str):
     folder = shutil.copytree(policy, tmp_path / "m")
-    save_file(change(load_file(folder / "model.safetensors")), folder / "model.safetensors", metadata={"format": "pt"})
+    changed = change(load_file(folder / "model.safetensors"))
+    (folder / "model.safetensors").unlink()
+    save_file(changed, folder / "model.safetensors", metadata={"format": "pt"})
     with pytest.raises(StepError, match=words):
         perform(import_step(str(folder)), TINY, (tmp_path / "store").as_uri(), {})
 

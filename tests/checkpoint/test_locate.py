@@ -1,9 +1,12 @@
 """What counts as a checkpoint, and what is said of a folder that is none."""
 
+import json
 import zipfile
 from pathlib import Path
 
 import pytest
+import torch
+from safetensors.torch import save_file
 
 from components.checkpoint.locate import locate
 from components.core.errors import StepError
@@ -22,7 +25,7 @@ def shards(folder: Path, world: int = 1, ranks: tuple[int, ...] = (0,)) -> Path:
 def model(folder: Path) -> Path:
     folder.mkdir(parents=True)
     (folder / "config.json").write_text("{}")
-    (folder / "model.safetensors").write_bytes(b"x")
+    save_file({"weight": torch.ones(2)}, folder / "model.safetensors")
     return folder
 
 
@@ -81,4 +84,22 @@ def test_shards_of_two_trainings_in_one_folder(tmp_path: Path):
 def test_a_model_without_weights(tmp_path: Path):
     (model(tmp_path / "m") / "model.safetensors").unlink()
     with pytest.raises(StepError, match="no weights"):
+        locate(tmp_path / "m")
+
+
+@pytest.mark.parametrize("size", [0, 7, 40, -1])
+def test_a_model_that_was_cut_short(tmp_path: Path, size: int):
+    path = model(tmp_path / "m") / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:size])
+    with pytest.raises(StepError, match=r"the model is not whole: model\.safetensors") as caught:
+        locate(tmp_path / "m")
+    assert (caught.value.where, bool(caught.value.remedy)) == (str(path), True)
+
+
+def test_a_model_whose_index_names_a_file_that_is_missing(tmp_path: Path):
+    path = model(tmp_path / "m") / "model.safetensors"
+    path.rename(path.with_name("model-00001-of-00002.safetensors"))
+    places = {"weight": "model-00001-of-00002.safetensors", "other": "model-00002-of-00002.safetensors"}
+    path.with_name("model.safetensors.index.json").write_text(json.dumps({"weight_map": places}))
+    with pytest.raises(StepError, match="of 2 files of weights that the index names, 1 are missing"):
         locate(tmp_path / "m")

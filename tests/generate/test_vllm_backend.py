@@ -1,11 +1,13 @@
 """The vLLM back end against a stand-in with the signatures of vLLM 0.24 (LLM, SamplingParams, RequestOutput)."""
 
 import dataclasses
+import shutil
 import sys
 import types
 from typing import ClassVar
 
 import pytest
+from safetensors.torch import load_file, save_file
 from transformers import AutoTokenizer
 
 from components.core.errors import StepError
@@ -148,3 +150,25 @@ def test_the_knobs_of_a_command_reach_the_engine(vllm, tiny_model):
     assert LLM.made[0].settings == (str(tiny_model), "bfloat16", 2, 0, 640)
     assert LLM.made[0].memory == (0.5, 48)
     assert [(one.top_p, one.top_k) for one in LLM.made[0].calls[0][1]] == [(0.8, 20)] * 2
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda all_: {n: t for n, t in all_.items() if ".mlp." not in n}, "missing: 6 tensors"),
+        (lambda all_: {n: t * float("inf") for n, t in all_.items()}, "hold NaN or infinite weights"),
+        (lambda _: None, "is a file of 0 bytes"),
+    ],
+)
+def test_a_model_that_is_not_whole_starts_no_engine(vllm, tiny_model, tmp_path, change, words):
+    folder = shutil.copytree(tiny_model, tmp_path / "m")
+    changed = change(load_file(folder / "model.safetensors"))
+    # The weights read before are a map of the file, which must not change under them.
+    (folder / "model.safetensors").unlink()
+    if changed is None:
+        (folder / "model.safetensors").touch()
+    else:
+        save_file(changed, folder / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(StepError, match=words):
+        open_generator(load_experiment("tiny", GPU), folder)
+    assert not LLM.made

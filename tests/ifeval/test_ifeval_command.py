@@ -136,6 +136,7 @@ def test_a_model_that_is_not_whole_gets_no_figures(tmp_path, policy, prompts, ca
     if changed is None:
         weights.write_bytes(weights.read_bytes()[:1000])
     else:
+        weights.unlink()
         save_file(changed, weights, metadata={"format": "pt"})
     assert command(prompts, tmp_path / "out", "--model", folder) == 1
     assert words in capsys.readouterr().err

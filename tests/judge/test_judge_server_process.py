@@ -76,6 +76,7 @@ def test_a_model_of_half_its_weights_is_not_served(model_folder: Path, tmp_path:
     folder = shutil.copytree(model_folder, tmp_path / "m")
     weights = load_file(folder / "model.safetensors")
     kept = {name: tensor for name, tensor in weights.items() if ".mlp." not in name}
+    (folder / "model.safetensors").unlink()
     save_file(kept, folder / "model.safetensors", metadata={"format": "pt"})
     process = start(folder, free_port())
     _, said = process.communicate(timeout=120)

@@ -33,6 +33,8 @@ def folder(tmp_path: Path, tiny: Path) -> Path:
 def rewrite(folder: Path, change: Callable[[Weights], Weights]) -> None:
     path = folder / "model.safetensors"
     weights = change(load_file(path))
+    # What was read is a map of the file, which must not change under it.
+    path.unlink()
     save_file(weights, path, metadata={"format": "pt"})
 
 
