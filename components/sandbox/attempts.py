@@ -1,16 +1,24 @@
 """What untrusted code must not be able to do; each function tries one thing, and returns True or raises.
 
 Runs in the sandbox as untrusted code, from :mod:`components.sandbox.isolation`. ``about`` has the ``pid`` of the
-process outside, a ``port`` that it listens on, a ``secret`` file of its own and a ``target`` file that all may write.
+process outside, a ``port`` that it listens on, a ``mailbox`` (name of a datagram socket), a ``secret`` file of its own
+and a ``target`` file that all may write.
 """
 
 import ctypes
+import fcntl
 import os
+import signal
 import socket
 import stat
 from typing import Any
 
 About = dict[str, Any]
+
+
+def control(about: About) -> bool:
+    """Nothing forbidden: where this fails, the others' failures say nothing."""
+    return True
 
 
 def network(about: About) -> bool:
@@ -20,6 +28,43 @@ def network(about: About) -> bool:
 
 def signals(about: About) -> bool:
     os.kill(about["pid"], 0)
+    return True
+
+
+def notices(about: About) -> bool:
+    """Has the kernel send a signal: urgent data on a socket, which most processes ignore."""
+    one, other = socket.socketpair()
+    with one, other:
+        fcntl.fcntl(one, 10, signal.SIGURG)  # F_SETSIG
+        fcntl.fcntl(one, fcntl.F_SETOWN, about["pid"])
+        fcntl.fcntl(one, fcntl.F_SETFL, fcntl.fcntl(one, fcntl.F_GETFL) | os.O_ASYNC)
+        other.send(b"x")
+    return True
+
+
+def datagrams(about: About) -> bool:
+    one, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    with one, other:
+        return one.sendto(b"x", about["mailbox"]) == 1
+
+
+def cores(about: About) -> bool:
+    os.sched_setaffinity(about["pid"], os.sched_getaffinity(about["pid"]))
+    return True
+
+
+def priority(about: About) -> bool:
+    os.setpriority(os.PRIO_PROCESS, about["pid"], os.getpriority(os.PRIO_PROCESS, about["pid"]))
+    return True
+
+
+def modes(about: About) -> bool:
+    os.chmod(about["target"], 0o666)
+    return True
+
+
+def times(about: About) -> bool:
+    os.utime(about["target"], (1, 1))
     return True
 
 

@@ -47,6 +47,8 @@ _COMMON: Final = (
         "inspect",
         "pprint",
         "locale",
+        "fcntl",
+        "signal",
     ),
 )
 """What untrusted code is likely to import: once here is sooner than in every call, and an unprivileged user that calls
