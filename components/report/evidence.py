@@ -1,6 +1,7 @@
 """What the report rests on: the earlier steps' tables, read under their contracts, joined and checked."""
 
 import dataclasses
+import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -45,7 +46,11 @@ class Answer:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Rollout:
-    """One training response; ``score`` is None where the score step has none for it."""
+    """One training response; ``score`` is None where the score step has none for it.
+
+    ``parts`` is what the reward was made from, and how much of a scaffold the prompt carried; empty where neither is
+    recorded.
+    """
 
     step: int
     row_id: str
@@ -56,6 +61,7 @@ class Rollout:
     tokens: int
     finished: bool
     score: Score | None
+    parts: Mapping[str, float]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -161,6 +167,7 @@ def _rollouts(path: Path, scores_path: Path) -> tuple[list[Rollout], int]:
                 tokens=row["response_tokens"],
                 finished=row["finished"],
                 score=by_sample.get(row["sample_id"]),
+                parts=json.loads(row["parts"]),
             )
         )
     return rollouts, len(rows) - len(kept)

@@ -14,6 +14,7 @@ from components.report.direction import MAX_DROPPED, MIN_PROMPTS
 from components.report.figures import PART_LABELS, Figure
 from components.report.heldout import KINDS, MEASURES, Unit
 from components.report.ifeval import FIGURES as IFEVAL_FIGURES
+from components.report.parts import LABELS as PART_NAMES
 from components.report.reading import HEADLINES
 from components.report.rubrics import in_words
 from components.report.summary import Findings
@@ -67,6 +68,8 @@ def build_page(experiment: "Experiment", findings: Findings, figures: Sequence[F
         figures=[(figure, drawing(figure), data_uri(figure)) for figure in figures],
         drawn={figure.key for figure in figures},
         examples=[(*examples.LABELS[kind], found) for kind, found in _examples(findings)],
+        scaffold=settings.what_was_shown(experiment),
+        part_labels=PART_NAMES,
         timings=timings(findings.training),
         metrics=metric_rows(findings),
         min_prompts=MIN_PROMPTS,

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from components.scaffold.schedule import step_share
+
 if TYPE_CHECKING:
     from components.core.spec import Experiment
 
@@ -78,6 +80,31 @@ def what_was_trained(experiment: "Experiment") -> str:
         f"{policy.name} ({parameters(policy.parameters)}, licence {policy.licence}) was trained by GRPO: {part}, "
         f"{training.steps} steps of {training.prompts_per_step} prompts with {training.rollouts_per_prompt} rollouts "
         f"each, learning rate {training.learning_rate:g}, seed {experiment.seed}."
+    )
+
+
+def what_was_shown(experiment: "Experiment") -> str | None:
+    """How much of their rubric training prompts carried, in one sentence; None where they carried nothing."""
+    training, spec = experiment.training, experiment.training.scaffold
+    if spec is None:
+        return None
+    group, steps = training.rollouts_per_prompt, training.steps
+    if spec.group == "binary":
+        who = f"in a group of {group} the first {min(spec.full, group)} the whole of it and the others nothing"
+    else:
+        who = f"in a group of {group} from the whole of it for the first to nothing for the last, in even shares"
+    first, last = (step_share(spec, step, steps) for step in (1, steps))
+    over = {
+        "none": "this stayed so over all steps",
+        "sigmoid": f"all of this times a share that fell as a sigmoid around {100 * spec.midpoint:g} % of the steps",
+        "linear": "all of this times a share that fell evenly over the steps",
+        "power": f"all of this times a share that fell as the part of the steps left, to the power {spec.power:g}",
+    }[spec.decay]
+    ends = "" if spec.decay == "none" else f", from {100 * first:.0f} % at step 1 to {100 * last:.0f} % at step {steps}"
+    return (
+        f"While training, prompts carried part of their rubric (a scaffold): {who}; {over}{ends}. So the reward while "
+        "training mixes answers that were told what is looked for and answers that were not; the held-out prompts "
+        "carried nothing."
     )
 
 

@@ -76,6 +76,7 @@ def build_summary(experiment: "Experiment", findings: Findings) -> dict[str, Any
             "trends": {key: _plain(trend) for key, trend in training.trends.items()},
             "proxy_gold_within_steps": _plain(training.within_steps),
             "proxy_gold_within_groups": _plain(training.within_groups),
+            "parts": {key: _plain(part) for key, part in training.parts.items()},
             "steps": [_plain(row) for row in training.steps],
         },
         "judge_calls": {key: _plain(calls) for key, calls in findings.evidence.calls.items()},

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from components.report.clusters import Correlation, Mean, Trend, clustered_mean, trend, within_correlation
 from components.report.evidence import Evidence, Rollout
 from components.report.heldout import Sampling
+from components.report.parts import Part, split_rewards
 
 Value = Callable[[Rollout], float | None]
 
@@ -81,6 +82,8 @@ class Training:
         reasons: why rollouts abstained -> how many.
         within_steps: correlation of the judge's reward with gold inside steps.
         within_groups: the same inside groups of rollouts of one prompt, which is what GRPO compares.
+        parts: what the mean reward mixes, by the names of :data:`components.report.parts.KINDS`; empty for a run
+            without scaffold and without factors.
     """
 
     rollouts: int
@@ -93,6 +96,7 @@ class Training:
     reasons: Mapping[str, int]
     within_steps: Correlation
     within_groups: Correlation
+    parts: Mapping[str, Part]
 
 
 def analyse_training(evidence: Evidence, sampling: Sampling) -> Training:
@@ -135,6 +139,7 @@ def analyse_training(evidence: Evidence, sampling: Sampling) -> Training:
             confidence=sampling.confidence,
             **settings,
         ),
+        parts=split_rewards(by_step, quarter),
     )
 
 

@@ -10,6 +10,7 @@ rules on most answers and not on all. Exit status 1 when something differs.
 
 import argparse
 import csv
+import json
 import math
 import sys
 from collections import defaultdict
@@ -41,6 +42,7 @@ def recompute(
         *check_parts(run),
         *check_texts(run),
         *check_training(run),
+        *check_parts_of_rewards(run),
         *check_correlations(run),
         *check_figures(run),
         *check_calls(run, {"training": training, "evaluation": scores}),
@@ -254,6 +256,31 @@ def check_training(run: Run) -> list[Check]:
         Check("masked groups", masked, theirs["masked_groups"], 0),
         Check("groups without variance", flat, theirs["flat_groups"], 0),
     ]
+
+
+def check_parts_of_rewards(run: Run) -> list[Check]:
+    """Rewards by what the prompt carried, and the factors of combine verif."""
+    steps = sorted({row["step"] for row in run.rollouts})
+    quarter = (len(steps) // 4 or 1) if len(steps) > 1 else 0
+    when = {"total": set(steps), "first": set(steps[:quarter]), "last": set(steps[len(steps) - quarter :])}
+    ours: dict[tuple[str, str], list[float | None]] = defaultdict(list)
+    for row in run.rollouts:
+        parts = json.loads(row["parts"])
+        for end in (end for end, among in when.items() if row["step"] in among):
+            if "scaffold_shown" in parts:
+                name = "reward_scaffolded" if parts["scaffold_shown"] else "reward_plain"
+                ours[name, end].append(row["reward"])
+            for factor, lines in (("rules", "rule_lines"), ("judge", "llm_lines")):
+                if parts.get(lines):
+                    ours[f"factor_{factor}", end].append(parts[factor])
+    theirs = run.summary["training"]["parts"]
+    found = {name for name, _ in ours}
+    checks = [Check("parts of the reward", len(found ^ set(theirs)), 0, 0)]
+    for name in sorted(found & set(theirs)):
+        checks.append(Check(f"part {name} rollouts", len(ours[name, "total"]), theirs[name]["rollouts"], 0))
+        for end in when:
+            checks.append(Check(f"part {name} {end}", mean(ours[name, end]), theirs[name][end]["mean"], 1e-9))
+    return checks
 
 
 def check_correlations(run: Run) -> list[Check]:
