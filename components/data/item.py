@@ -24,6 +24,7 @@ class Item:
         criteria: what the judge or a rule is asked about a response.
         gold: the checks by rule, which the judge never sees; None for none.
         turns: the conversation, the user's turn last; empty where the question is the only turn.
+        where: file and line that it is from, for messages; empty where it was made. No part of what the item is.
     """
 
     question: str
@@ -31,6 +32,7 @@ class Item:
     criteria: tuple[Criterion, ...]
     gold: GoldChecks | None
     turns: tuple[Turn, ...] = ()
+    where: str = dataclasses.field(default="", compare=False)
 
     def rubric_json(self) -> str:
         """The criteria as the JSON list that ``extra_info.rubric`` holds."""

@@ -1,5 +1,6 @@
 """A user's own prompts: one JSON object a line."""
 
+import dataclasses
 import json
 from typing import Any
 
@@ -62,7 +63,7 @@ def read_jsonl(
             faults.append(error)
             continue
         seen[key] = number
-        items.append(item)
+        items.append(dataclasses.replace(item, where=where))
     tell(faults, of=len(lines), source=source)
     if not items:
         raise ContractError("the file holds no prompts", where=source, remedy=f"one object a line: {EXAMPLE}")

@@ -61,7 +61,7 @@ def collect(found: Iterable[Found]) -> Reading:
         benchmarks.update([row.benchmark] if row.benchmark is not None else [])
         if row.item in items:
             counts["repeated_rows"] += 1
-        items.setdefault(row.item)
+        items.setdefault(dataclasses.replace(row.item, where=row.where))
     return Reading(list(items), counts, sources, benchmarks)
 
 

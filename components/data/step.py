@@ -24,7 +24,7 @@ from components.gold.checks import GoldChecks
 from components.gold.wordlists import word_list_path
 from components.judge.rule import Rule
 from components.judge.verdict import Criterion
-from components.reward.rows import check_row
+from components.reward.rows import check_heldout_row, check_row
 
 if TYPE_CHECKING:
     from components.core.spec import Experiment
@@ -37,8 +37,13 @@ LISTED = 100
 
 
 def depends(experiment: "Experiment") -> object:
-    """What the prompts depend on; a user's file by its content where that is known, not by where it lies."""
-    return {"data": experiment.data_identity(), "system_prompt": experiment.policy.system_prompt}
+    """What the prompts depend on; a user's file by its content where that is known, not by where it lies. The reward
+    changes no row, but refuses some."""
+    return {
+        "data": experiment.data_identity(),
+        "system_prompt": experiment.policy.system_prompt,
+        "accepted_by": {"combine": experiment.reward.combine, "protocol": experiment.reward.protocol},
+    }
 
 
 def load_items(experiment: "Experiment") -> tuple[list[Item], list[Item], Reading | None]:
@@ -123,7 +128,7 @@ def run(context: StepContext) -> Mapping[str, str | int]:
     """Write train.parquet, heldout.parquet and data.json.
 
     Raises:
-        ConfigError, ContractError: as :func:`load_items`, or the reward has no number for a training row.
+        ConfigError, ContractError: as :func:`load_items`, or the reward has no number for a row.
     """
     experiment = context.experiment
     train, heldout, reading = load_items(experiment)
@@ -132,10 +137,11 @@ def run(context: StepContext) -> Mapping[str, str | int]:
     for split, items in (("train", train), ("heldout", heldout)):
         path = context.out / f"{split}.parquet"
         rows = prompt_rows(items, split=split, data_source=data.name, system_prompt=experiment.policy.system_prompt)
-        if split == "train":
-            for row, item in zip(rows, items, strict=True):
-                info = cast(Mapping[str, object], row["extra_info"])
-                check_row(experiment.reward, item.criteria, f"{path.name}, row {info['id']}")
+        check = check_row if split == "train" else check_heldout_row
+        for row, item in zip(rows, items, strict=True):
+            info = cast(Mapping[str, object], row["extra_info"])
+            line = f" ({item.where})" if item.where else ""
+            check(experiment.reward, item.criteria, f"{path.name}, row {info['id']}{line}")
         write_table(path, rows, PROMPTS)
         files[path.name] = {
             "rows": len(rows),

@@ -23,9 +23,12 @@ def check_row(reward: "RewardSpec", criteria: Sequence[Criterion], where: str) -
 
     Raises:
         ContractError: a line stands there twice; combine rule_only and no rule line with positive points; combine verif
-            and a penalty, or no line at all; combine rubric and no positive points.
+            and a penalty, or no line at all; combine rubric and no positive points; protocol verif and a penalty
+            that the judge decides.
     """
     check_once(criteria, where)
+    if reward.asks_in_training and reward.protocol == "verif" and reward.combine != "verif":
+        _check_asked_together(criteria, where)
     if reward.combine == "rule_only":
         check_rule_lines(rule_lines(criteria), where)
     elif reward.combine == "verif" and criteria:
@@ -36,6 +39,26 @@ def check_row(reward: "RewardSpec", criteria: Sequence[Criterion], where: str) -
             where=where,
             remedy="give at least one criterion with points above 0",
         )
+
+
+def check_heldout_row(reward: "RewardSpec", criteria: Sequence[Criterion], where: str) -> None:
+    """Refuse a held-out row that cannot be scored: as :func:`check_row`, but a control arm's rows are scored by the
+    judge as a rubric.
+
+    Raises:
+        ContractError: see :func:`check_row`.
+    """
+    check_row(reward if reward.asks_in_training else reward.model_copy(update={"combine": "rubric"}), criteria, where)
+
+
+def _check_asked_together(criteria: Sequence[Criterion], where: str) -> None:
+    for criterion in criteria:
+        if criterion.verifier == "llm" and criterion.points < 0:
+            raise ContractError(
+                f"{criterion.text!r} is a penalty, and reward.protocol verif asks whether all constraints are kept",
+                where=where,
+                remedy="write it as a constraint with positive points, or set reward.protocol: rubric",
+            )
 
 
 def rule_lines(criteria: Sequence[Criterion]) -> tuple[Criterion, ...]:
