@@ -10,6 +10,8 @@ import torch
 from components.checkpoint.adapter import Adapter, has_adapter, split_adapter
 from components.checkpoint.shards import full_state
 from components.core.errors import StepError
+from components.models.finite import non_finite
+from components.models.loading import load_model
 
 SEQUENCES, LENGTH, SEED = 6, 24, 20
 TOLERANCE = {"float32": 1e-4, "bfloat16": 5e-2}
@@ -44,14 +46,15 @@ def verify(checkpoint: Path, model: Path, dtype: str) -> Agreement:
         dtype: ``float32`` or ``bfloat16``; of the merged weights.
 
     Raises:
-        StepError: the logits differ by more than the tolerance, or adapters changed nothing though they are not zero.
+        StepError: the merged model is not whole, weights or logits are not finite, the logits differ by more than the
+            tolerance, or adapters changed nothing though they are not zero.
     """
     state = full_state(checkpoint)
     adapter = split_adapter(state, checkpoint) if has_adapter(state) else None
     trained, base = _trained_logits(checkpoint / "huggingface", state if adapter is None else adapter.base, adapter)
     # Whole models in float32 are large, and one at a time is enough.
     del state
-    merged = _logits(_load(model, None))
+    merged = _logits(_load(model, None), model)
     scale = float(trained.abs().max())
     effect = 0.0 if base is None else float((trained - base).norm())
     found = Agreement(
@@ -89,7 +92,7 @@ def _trained_logits(
     """Logits of the trainer's weights, and of the base alone where there are adapters."""
     model = _load(config, weights)
     if adapter is None:
-        return _logits(model), None
+        return _logits(model, config.parent), None
     from peft import LoraConfig, get_peft_model, set_peft_model_state_dict
 
     adapted = get_peft_model(model, LoraConfig(r=adapter.rank, lora_alpha=adapter.alpha, target_modules=adapter.layers))
@@ -97,8 +100,8 @@ def _trained_logits(
     if result.unexpected_keys:
         raise StepError(f"adapters without a place in the model: {sorted(result.unexpected_keys)[:3]}")
     with adapted.disable_adapter():
-        base = _logits(adapted)
-    return _logits(adapted), base
+        base = _logits(adapted, config.parent)
+    return _logits(adapted, config.parent), base
 
 
 def _load(folder: Path, weights: Mapping[str, torch.Tensor] | None) -> Any:
@@ -109,7 +112,7 @@ def _load(folder: Path, weights: Mapping[str, torch.Tensor] | None) -> Any:
 
     logging.disable_progress_bar()
     if weights is None:
-        return AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
+        return load_model(folder, torch.float32)
     with no_init_weights():
         model = AutoModelForCausalLM.from_config(AutoConfig.from_pretrained(folder), dtype=torch.float32)
     tied = set(model.state_dict()) - set(dict(model.named_parameters())) - set(dict(model.named_buffers()))
@@ -124,9 +127,12 @@ def _load(folder: Path, weights: Mapping[str, torch.Tensor] | None) -> Any:
     return model
 
 
-def _logits(model: Any) -> torch.Tensor:
+def _logits(model: Any, where: Path) -> torch.Tensor:
     with torch.inference_mode():
-        return torch.as_tensor(model.eval()(token_sequences(model.config.vocab_size)).logits)
+        found = torch.as_tensor(model.eval()(token_sequences(model.config.vocab_size)).logits)
+    if not bool(torch.isfinite(found).all()):
+        raise non_finite(where)
+    return found
 
 
 def _changed(adapter: Adapter, model: Path) -> bool:

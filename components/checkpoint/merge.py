@@ -46,14 +46,19 @@ def merge(checkpoint: Path, target: Path, environment: Mapping[str, str], log: P
 def _merge_adapter(folder: Path, dtype: str) -> None:
     import torch
     from peft import PeftModel
-    from transformers import AutoModelForCausalLM, AutoTokenizer
+    from transformers import AutoTokenizer
 
-    base = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
+    from components.models.loading import load_model
+
+    base = load_model(folder, torch.float32)
     merged = PeftModel.from_pretrained(base, folder / _ADAPTER).merge_and_unload()
     tokenizer = AutoTokenizer.from_pretrained(folder)
     scratch = folder.with_name(f"{folder.name}.merged")
     shutil.rmtree(scratch, ignore_errors=True)
-    merged.to(getattr(torch, dtype)).save_pretrained(scratch)
-    tokenizer.save_pretrained(scratch)
-    shutil.rmtree(folder)
-    scratch.rename(folder)
+    try:
+        merged.to(getattr(torch, dtype)).save_pretrained(scratch)
+        tokenizer.save_pretrained(scratch)
+        shutil.rmtree(folder)
+        scratch.rename(folder)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)

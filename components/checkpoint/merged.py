@@ -37,9 +37,14 @@ def merge_verified(
         relative to the weight.
 
     Raises:
-        StepError: the checkpoint is not whole, the merger failed, or something of the training was lost.
+        StepError: the checkpoint is not whole, its weights are not finite, the merger failed, or something of the
+            training was lost.
     """
     ranks = len(check_whole(checkpoint))
+    from components.checkpoint.shards import check_diverged
+
+    progress.phase("reading the trained weights")
+    check_diverged(checkpoint)
     progress.phase(
         f"merging the trainer's shards of {ranks} rank{'s' * (ranks > 1)} (verl takes some seconds to start)"
     )
@@ -53,7 +58,8 @@ def merge_verified(
 
         progress.phase("comparing merged and trained weights")
         worst = compare_weights(checkpoint, model)
-        if worst > _TOLERANCE[dtype]:
+        # A number that is none compares as False.
+        if not worst <= _TOLERANCE[dtype]:
             raise StepError(
                 f"merged weights differ from the trained ones by up to {worst:.2g} of a weight", where=str(model)
             )

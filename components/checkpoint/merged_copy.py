@@ -55,17 +55,21 @@ def merge_to(checkpoint: str, target: Path, dtype: str = "float32") -> dict[str,
     log = target.with_name(f".{target.name}.log")
     scratch.parent.mkdir(parents=True, exist_ok=True)
     accelerator = "gpu" if torch.cuda.is_available() else "cpu"
-    found = merge_verified(
-        located.folder,
-        scratch,
-        environment=environment_on(accelerator, torch.get_num_threads()),
-        log=log,
-        dtype=dtype,
-        progress=progress,
-    )
-    (scratch / MARK).write_text(json.dumps({"content": content, "dtype": dtype, **found}, indent=1))
-    shutil.rmtree(target, ignore_errors=True)
-    scratch.rename(target)
+    try:
+        found = merge_verified(
+            located.folder,
+            scratch,
+            environment=environment_on(accelerator, torch.get_num_threads()),
+            log=log,
+            dtype=dtype,
+            progress=progress,
+        )
+        (scratch / MARK).write_text(json.dumps({"content": content, "dtype": dtype, **found}, indent=1))
+        shutil.rmtree(target, ignore_errors=True)
+        scratch.rename(target)
+    finally:
+        # Of a merge that failed; the log stays, since the error names it.
+        shutil.rmtree(scratch, ignore_errors=True)
     log.unlink(missing_ok=True)
     return found
 

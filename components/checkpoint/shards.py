@@ -9,6 +9,7 @@ from torch.distributed.tensor import DTensor
 
 from components.checkpoint.locate import check_whole
 from components.core.errors import StepError
+from components.models.loading import check_finite
 
 _REPLICAS = ("ddp", "dp")
 """Names that verl gives a mesh's dimension whose members hold copies."""
@@ -29,6 +30,24 @@ def full_state(checkpoint: Path) -> dict[str, torch.Tensor]:
     if any(name != names[0] for name in names):
         raise StepError("the ranks hold different weights", where=str(checkpoint))
     return {name: _whole(name, [shard[name] for shard in shards], str(checkpoint)) for name in shards[0]}
+
+
+def check_diverged(checkpoint: Path) -> None:
+    """Refuse the weights of a training that diverged, before anything is made of them.
+
+    Args:
+        checkpoint: the actor's folder.
+
+    Raises:
+        StepError: trained weights are NaN or infinite; as :func:`full_state`.
+    """
+    check_finite(
+        full_state(checkpoint).items(),
+        checkpoint,
+        subject="trained weights",
+        because=": the training diverged before this checkpoint was written",
+        remedy="take an older checkpoint of this training; train again with a smaller training.learning_rate",
+    )
 
 
 def _whole(name: str, parts: Sequence[Any], where: str) -> torch.Tensor:

@@ -1,5 +1,6 @@
 """Is the merged model the one that was trained?"""
 
+import math
 from pathlib import Path
 
 from safetensors import safe_open
@@ -19,7 +20,7 @@ def compare_weights(checkpoint: Path, model: Path) -> float:
         model: the merged Hugging Face folder.
 
     Returns:
-        The difference: 0 when the precision was kept.
+        The difference: 0 when the precision was kept, NaN where a weight of either is no number.
 
     Raises:
         StepError: a trained weight is missing from the merged model, or has another shape.
@@ -34,7 +35,9 @@ def compare_weights(checkpoint: Path, model: Path) -> float:
                     raise StepError(f"merged weight {name} is not among the trained ones", where=str(file))
                 weights = trained[name].float()
                 difference = (weights - tensor.float()).abs() / weights.abs().clamp(min=_SMALLEST)
-                worst = max(worst, float(difference.max()))
+                largest = float(difference.max())
+                # max() passes over NaN as its second argument, and keeps it as its first.
+                worst = largest if math.isnan(largest) else max(worst, largest)
                 seen.add(name)
     missing = sorted(set(trained) - seen - {"lm_head.weight"})
     if missing:

@@ -57,13 +57,19 @@ def check_model(folder: Path) -> None:
 
 
 def check_finite(
-    weights: Iterable[tuple[str, torch.Tensor]], where: Path, *, because: str = "", remedy: str = ""
+    weights: Iterable[tuple[str, torch.Tensor]],
+    where: Path,
+    *,
+    subject: str = "weights",
+    because: str = "",
+    remedy: str = "",
 ) -> None:
     """Refuse weights that are NaN or infinite.
 
     Args:
         weights: by name.
         where: the model.
+        subject: what the weights are called.
         because: ends the message.
         remedy: what to do about it.
 
@@ -73,7 +79,7 @@ def check_finite(
     bad = [name for name, tensor in weights if tensor.is_floating_point() and not _is_finite(tensor)]
     if bad:
         raise StepError(
-            f"{_listed(bad)} hold NaN or infinite weights{because}",
+            f"{_listed(bad)} hold NaN or infinite {subject}{because}",
             where=str(where),
             remedy=remedy
             or "take another checkpoint: a training that diverged leaves such weights, and so does a "

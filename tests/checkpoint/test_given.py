@@ -10,6 +10,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM
 
+from components.checkpoint import merged
 from components.checkpoint.__main__ import main
 from components.checkpoint.given import find, import_step
 from components.checkpoint.same_model import policy_shape
@@ -107,6 +108,35 @@ def test_the_command_says_what_is_wrong(tmp_path: Path, actor: Path, state: Path
     assert main(["merge", str(tmp_path / "none"), str(tmp_path / "m")]) == 1
     assert "there is no such folder" in capsys.readouterr().err
     assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_training_that_diverged_is_told_before_anything_is_merged(
+    tmp_path: Path, actor: Path, state: Path, monkeypatch: pytest.MonkeyPatch, capsys, value: float
+):
+    trained = torch.load(actor / "model_world_size_1_rank_0.pt")
+    trained["model.layers.1.mlp.up_proj.weight"][2, 3] = value
+    torch.save(trained, actor / "model_world_size_1_rank_0.pt")
+    monkeypatch.setattr(merged, "merge", lambda *_, **__: pytest.fail("verl was started"))
+    assert main(["merge", str(actor), str(tmp_path / "m")]) == 1
+    said = capsys.readouterr().err
+    assert "1 tensors (model.layers.1.mlp.up_proj.weight) hold NaN or infinite trained weights: the training" in said
+    assert "take an older checkpoint of this training" in said
+
+
+@pytest.mark.parametrize("fault", ["another model", "the merger"])
+def test_a_merge_that_failed_leaves_no_model(
+    tmp_path: Path, actor: Path, policy: Path, state: Path, monkeypatch: pytest.MonkeyPatch, capsys, fault: str
+):
+    def half(_checkpoint: Path, target: Path, *_: object, **__: object) -> None:
+        shutil.copytree(policy, target)
+        if fault == "the merger":
+            raise StepError("verl's merger failed")
+
+    monkeypatch.setattr(merged, "merge", half)
+    assert main(["merge", str(actor), str(tmp_path / "to" / "m")]) == 1
+    assert ("merged weights differ" if fault == "another model" else "merger failed") in capsys.readouterr().err
+    assert not list((tmp_path / "to").iterdir())
 
 
 @pytest.mark.s3

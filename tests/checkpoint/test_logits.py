@@ -1,15 +1,18 @@
 """The merged model is held against the trainer's weights, computed by themselves."""
 
 import json
+import math
 from pathlib import Path
 
 import pytest
 import torch
 from peft import PeftModel
+from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM
 
 from components.checkpoint.adapter import split_adapter
 from components.checkpoint.logits import TOLERANCE, token_sequences, verify
+from components.checkpoint.verify import compare_weights
 from components.core.errors import StepError
 
 
@@ -59,8 +62,31 @@ def test_a_number_that_is_none_is_a_difference(tmp_path: Path, policy: Path, mak
     state = tied(trained_state(policy))
     checkpoint = make_checkpoint(tmp_path / "c", state)
     state["model.norm.weight"] = torch.full_like(state["model.norm.weight"], torch.nan)
-    with pytest.raises(StepError, match="differ from the trained ones by nan"):
+    model = save(policy, tmp_path / "m", state)
+    with pytest.raises(StepError, match=r"1 tensors \(model\.norm\.weight\) hold NaN") as caught:
+        verify(checkpoint, model, "float32")
+    assert caught.value.where == str(model)
+    assert math.isnan(compare_weights(checkpoint, model))
+
+
+def test_a_merged_model_of_half_its_weights_is_not_filled_up(tmp_path: Path, policy: Path, make_checkpoint):
+    state = tied(trained_state(policy))
+    checkpoint = make_checkpoint(tmp_path / "c", state)
+    path = save(policy, tmp_path / "m", state) / "model.safetensors"
+    kept = {name: tensor for name, tensor in load_file(path).items() if ".mlp." not in name}
+    path.unlink()
+    save_file(kept, path, metadata={"format": "pt"})
+    with pytest.raises(StepError, match="missing: 6 tensors"):
+        verify(checkpoint, tmp_path / "m", "float32")
+
+
+def test_weights_whose_logits_overflow_are_no_agreement(tmp_path: Path, policy: Path, make_checkpoint):
+    state = tied(trained_state(policy))
+    state["model.norm.weight"] = torch.full_like(state["model.norm.weight"], 3e38)
+    checkpoint = make_checkpoint(tmp_path / "c", state)
+    with pytest.raises(StepError, match="logits are NaN or infinite") as caught:
         verify(checkpoint, save(policy, tmp_path / "m", state), "float32")
+    assert caught.value.where == str(checkpoint)
 
 
 def merged_by_peft(policy: Path, checkpoint: Path, state: dict[str, torch.Tensor], folder: Path) -> Path:
