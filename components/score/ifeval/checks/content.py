@@ -9,7 +9,6 @@ from components.score.ifeval.checks.base import Check
 from components.score.ifeval.text import Text
 from components.score.ifeval.variants import Tendency
 
-_PLACEHOLDER = re.compile(r"\[.*?\]")
 _POSTSCRIPTS = {"P.S.": r"p\.\s?s\.", "P.P.S": r"p\.\s?p\.\s?s"}
 
 
@@ -26,7 +25,7 @@ class NumberPlaceholders(Check):
 
     def follows(self, text: Text) -> bool:
         """Brackets that are opened twice and closed once make one span."""
-        return text.raw.count("]") >= self.least and len(_PLACEHOLDER.findall(text.raw)) >= self.least
+        return text.raw.count("]") >= self.least and _placeholders(text.raw) >= self.least
 
     @property
     def tendency(self) -> Tendency:
@@ -54,3 +53,14 @@ class Postscript(Check):
     def tendency(self) -> Tendency:
         """The usual markers cannot appear by leaving out lines; of others nothing is known."""
         return Tendency.WANTS_MORE if self.marker.pattern in _POSTSCRIPTS.values() else Tendency.EITHER
+
+
+def _placeholders(text: str) -> int:
+    r"""How often ``\[.*?\]`` is found."""
+    found = 0
+    for line in text.split("\n"):
+        start = line.find("[")
+        while start >= 0 and (end := line.find("]", start + 1)) >= 0:
+            found += 1
+            start = line.find("[", end + 1)
+    return found

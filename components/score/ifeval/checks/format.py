@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Self
 
@@ -12,11 +13,11 @@ from components.score.ifeval.variants import Tendency
 
 ANSWERS = ("My answer is yes.", "My answer is no.", "My answer is maybe.")
 
-_STAR_BULLET = re.compile(r"^\s*\*[^*].*$", re.MULTILINE)
-_DASH_BULLET = re.compile(r"^\s*-.*$", re.MULTILINE)
+# As published these begin with \s*. Blank lines before a bullet change no count, and would be gone through from each.
+_STAR_BULLET = re.compile(r"^[^\S\n]*\*[^*].*$", re.MULTILINE)
+_DASH_BULLET = re.compile(r"^[^\S\n]*-.*$", re.MULTILINE)
 _SINGLE = re.compile(r"\*[^\n*]*\*")
 _DOUBLE = re.compile(r"\*\*[^\n*]*\*\*")
-_TITLE = re.compile(r"<<[^\n]+>>")
 _FENCES = ("```json", "```Json", "```JSON", "```")
 
 
@@ -128,9 +129,18 @@ class Title(Plain):
         """A line's first and last brackets bound one title."""
         if "<<" not in text.raw:
             return False
-        return any(title.lstrip("<").rstrip(">").strip() for title in _TITLE.findall(text.raw))
+        return any(title.lstrip("<").rstrip(">").strip() for title in _titles(text.raw))
 
     @property
     def tendency(self) -> Tendency:
         """Titles lie within lines; a star may part their brackets, though."""
         return Tendency.WANTS_MORE
+
+
+def _titles(text: str) -> Iterator[str]:
+    r"""What ``<<[^\n]+>>`` finds: of each line what reaches from its first opening brackets to its last closing
+    ones, if there is room for a character between."""
+    for line in text.split("\n"):
+        start, end = line.find("<<"), line.rfind(">>")
+        if start >= 0 and end > start + 2:
+            yield line[start : end + 2]
