@@ -53,6 +53,7 @@ def build_page(experiment: "Experiment", findings: Findings, figures: Sequence[F
         findings=findings,
         headline=HEADLINES[findings.reading.label],
         trained=settings.what_was_trained(experiment),
+        reward=settings.reward_in_full(experiment),
         rewarded=settings.what_was_rewarded(experiment),
         checked=settings.what_was_checked(
             experiment, checked="gold" not in findings.heldout.unchecked, own=findings.rubrics.own_gold

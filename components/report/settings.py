@@ -117,6 +117,13 @@ CONTROLS = {
 """The rewards of control arms in words."""
 
 
+def reward_in_full(experiment: "Experiment") -> str:
+    """The reward by its name and by all that tells it from another of that name."""
+    reward, data = experiment.reward, experiment.data
+    told = f"combine {reward.combine}, protocol {reward.protocol}, value {reward.value}"
+    return f"{reward.name} ({told}{f', data.constraints {data.constraints}' if data.kind == 'verif_rows' else ''})"
+
+
 def what_was_rewarded(experiment: "Experiment") -> str:
     """The beginning of a sentence that the criteria end: how the reward was made, and by whom."""
     reward = experiment.reward

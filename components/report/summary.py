@@ -44,6 +44,13 @@ def build_summary(experiment: "Experiment", findings: Findings) -> dict[str, Any
         "experiment": json.loads(experiment.to_json()),
         "digest": experiment.digest(),
         "judge": {**_plain(findings.judge), "warnings": findings.judge.warnings},
+        "reward": {
+            "name": experiment.reward.name,
+            "combine": experiment.reward.combine,
+            "protocol": experiment.reward.protocol,
+            "value": experiment.reward.value,
+            "constraints": experiment.data.constraints if experiment.data.kind == "verif_rows" else None,
+        },
         "rubrics": _plain(findings.rubrics),
         "verdict": {
             "label": reading.label.value,

@@ -1,12 +1,13 @@
 """How the reward was made is told: by a judge, with rules, or by neither."""
 
 import dataclasses
+import json
 import re
 
 import pytest
 
-from components.core.spec import Experiment
-from components.report.settings import training_settings, what_was_rewarded
+from components.core.spec import Experiment, load_experiment
+from components.report.settings import reward_in_full, training_settings, what_was_rewarded
 from components.report.step import STEP
 
 
@@ -45,3 +46,26 @@ def test_a_control_arm_is_called_one_before_any_figure(make_context, world, expe
     assert ("Control arm." in page) == control
     assert ("This is a control arm (combine length)" in page) == control
     assert "reward.combine" in page
+
+
+@pytest.mark.parametrize("combine", ["rubric", "verif", "random"])
+def test_rewards_of_one_name_are_told_apart(make_context, world, experiment, combine) -> None:
+    changed = with_reward(experiment, combine=combine)
+    context = dataclasses.replace(make_context(world), experiment=changed)
+    STEP.run(context)
+    page = re.sub(r"\s+", " ", (context.out / "report.html").read_text(encoding="utf-8"))
+    told = f"likelihood-ratio (combine {combine}, protocol likelihood_ratio, value probability)"
+    assert page.count(told) == (3 if combine == "random" else 2)
+    summary = json.loads((context.out / "summary.json").read_text(encoding="utf-8"))
+    assert summary["reward"] == {
+        "name": "likelihood-ratio",
+        "combine": combine,
+        "protocol": "likelihood_ratio",
+        "value": "probability",
+        "constraints": None,
+    }
+
+
+def test_how_the_constraints_of_verif_rows_are_taken_is_told() -> None:
+    name = reward_in_full(load_experiment("tiny_verinstruct_rl_verif", ["data.constraints=soft_only"]))
+    assert name.endswith(", data.constraints soft_only)")
