@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from components.core.errors import ContractError
+from components.score.ifeval.patterns import Pattern
 from components.score.ifeval.variants import Tendency
 
 Relation = Literal["less than", "at least"]
@@ -104,7 +105,7 @@ class Arguments:
 
     def _pattern(self, name: str, value: str) -> str:
         try:
-            re.compile(value)
+            Pattern(value)
         except re.error as error:
             raise self._wrong(name, value, f"a regular expression ({error})") from error
         return value

@@ -1,5 +1,6 @@
 """Instruction ids -> checks."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -62,7 +63,16 @@ def build_check(kind: str, kwargs: Mapping[str, Any], where: str = "") -> Check:
         raise ContractError(
             f"unknown instruction {kind!r}", where=where, remedy=f"one of the 25 of IFEval: {', '.join(CHECKS)}"
         )
-    given = Arguments(kwargs, where=f"{where}, {kind}" if where else kind)
-    check = CHECKS[kind].build(given)
+    place = f"{where}, {kind}" if where else kind
+    given = Arguments(kwargs, where=place)
+    try:
+        check = CHECKS[kind].build(given)
+    except re.error as error:
+        # A regular expression by itself, and none where the check puts it: (?i) stands at the start alone.
+        raise ContractError(
+            f"an argument is no regular expression within that of the check: {error}",
+            where=place,
+            remedy="write the word as it is to be found",
+        ) from error
     given.done()
     return check

@@ -41,11 +41,12 @@ def score_files(
             remedy="they are for the official file; leave --corrected out",
         )
     responses = read_responses(responses_path, prompts, allow_missing=allow_missing)
-    scored = [
-        Scored(prompt, answers, tuple(evaluate(prompt.checks, answer.text) for answer in answers))
-        for prompt, answers in zip(prompts, responses, strict=True)
-        if prompt.checks
-    ]
+    scored = []
+    for prompt, answers in zip(prompts, responses, strict=True):
+        if prompt.checks:
+            where = f"{responses_path}, key {prompt.key}"
+            outcomes = tuple(evaluate(prompt.checks, answer.text, where=where) for answer in answers)
+            scored.append(Scored(prompt, answers, outcomes))
     summary = {
         **totals(scored),
         "data": "as published" if corrections is None else "corrected",

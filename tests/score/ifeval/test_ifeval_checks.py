@@ -1,11 +1,13 @@
 """Each type by hand-written cases; expected values follow from the published checkers' rules (arXiv 2311.07911)."""
 
+import re
 from typing import Any
 
 import pytest
 
 from components.core.errors import ContractError
 from components.score.ifeval.evaluate import evaluate
+from components.score.ifeval.patterns import Pattern
 from components.score.ifeval.registry import CHECKS, build_check
 
 CAPITALS = "change_case:capital_word_frequency"
@@ -242,3 +244,15 @@ def test_an_unknown_instruction_raises() -> None:
     with pytest.raises(ContractError, match="unknown instruction 'keywords:all'") as caught:
         build_check("keywords:all", {}, "file, key 7")
     assert "key 7" in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["Colour, color; coool\x1fé e\u0301", "PART 1 part 22 Teil 3", "", "ſtrasse Straße"])
+@pytest.mark.parametrize(
+    "word", ["colou?r", "co+l", "part|teil", r"\s+", r"\w*", "(p)a*rt", "s{1,2}", "a|b|c|d|e|f|g|h|i|j"]
+)
+def test_patterns_find_what_the_standard_library_finds(word: str, text: str) -> None:
+    found = Pattern(word, r"\b{}", re.IGNORECASE)
+    by_hand = re.compile(rf"\b{word}", re.IGNORECASE)
+    assert found.occurs(text) == (by_hand.search(text) is not None)
+    assert found.count(text) == len(by_hand.findall(text))
+    assert found.splits(text) == len(by_hand.split(text)) - 1

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from components.core.errors import ConfigError, ContractError
+from components.score.ifeval import patterns, sentences
 from components.score.ifeval.__main__ import main
 from components.score.ifeval.corrections import Corrections
 from components.score.ifeval.prompts import read_prompts
@@ -165,6 +166,59 @@ def test_a_byte_order_mark_is_passed_over(tmp_path: Path) -> None:
     (tmp_path / "late.jsonl").write_bytes(b'{"key": 1, "response": "a"}\n\xef\xbb\xbf{"key": 2, "response": "a"}')
     with pytest.raises(ContractError, match="not JSON"):
         read_responses(tmp_path / "late.jsonl", read_prompts(prompts))
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        ("keywords:existence", {"keywords": ["(a|a)*$"]}),
+        ("keywords:forbidden_words", {"forbidden_words": ["(a+)+!"]}),
+        ("keywords:frequency", {"keyword": "(a+)+$", "frequency": 1, "relation": "at least"}),
+        ("keywords:existence", {"keywords": ["(a|a)" * 40 + "$"]}),
+        ("detectable_content:postscript", {"postscript_marker": "(a+)+$"}),
+        ("detectable_format:multiple_sections", {"section_spliter": "(a+)+!", "num_sections": 1}),
+    ],
+)
+def test_a_keyword_that_never_ends_is_named_and_no_number(
+    pair: Any, tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(patterns, "SECONDS", 1.0)
+    prompts = written(tmp_path / "p.jsonl", prompt(6, COMMA), prompt(7, COMMA, pair))
+    responses = written(tmp_path / "r.jsonl", {"key": 6, "response": "a"}, {"key": 7, "response": "a" * 60 + "b"})
+    files = ["--prompts", str(prompts), "--responses", str(responses), "--output", str(tmp_path / "out")]
+    assert main(files) == 1
+    error = capsys.readouterr().err
+    assert "instruction 1 (from 0) takes too long to check on a response of 61 characters" in error
+    assert "r.jsonl, key 7" in error
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_nltk_does_not_end_is_named_and_no_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(text: str) -> list[str]:
+        raise TimeoutError("regular-expression match exceeded its 5.0s time limit")
+
+    monkeypatch.setattr(sentences, "split", slow)
+    count = ("length_constraints:number_sentences", {"num_sentences": 1, "relation": "at least"})
+    prompts = written(tmp_path / "p.jsonl", prompt("k", count))
+    responses = written(tmp_path / "r.jsonl", {"key": "k", "response": "One. Two."})
+    with pytest.raises(ContractError, match=r"instruction 0 .* response of 9 characters") as caught:
+        score_files(prompts, responses)
+    assert caught.value.where.endswith("r.jsonl, key k")
+
+
+@pytest.mark.parametrize(
+    ("kind", "kwargs"),
+    [
+        ("keywords:existence", {"keywords": ["(" * 5000 + ")" * 5000]}),
+        ("keywords:forbidden_words", {"forbidden_words": ["(?i)cat"]}),
+        ("detectable_format:multiple_sections", {"section_spliter": "(?i)part", "num_sections": 1}),
+        ("detectable_content:postscript", {"postscript_marker": "[Z-a]"}),
+    ],
+)
+def test_a_word_that_is_no_pattern_is_named(kind: str, kwargs: dict[str, Any], tmp_path: Path) -> None:
+    with pytest.raises(ContractError, match=r"regular expression|cannot be") as caught:
+        read_prompts(written(tmp_path / "p.jsonl", prompt(1, (kind, kwargs))))
+    assert f"line 1, key 1, {kind}" in caught.value.where
 
 
 def test_nulls_of_hub_copies_are_dropped(tmp_path: Path) -> None:

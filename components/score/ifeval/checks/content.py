@@ -1,11 +1,11 @@
 """detectable_content: placeholders and postscripts."""
 
-import re
 from dataclasses import dataclass
 from typing import Self
 
 from components.score.ifeval.arguments import Arguments
 from components.score.ifeval.checks.base import Check
+from components.score.ifeval.patterns import Pattern
 from components.score.ifeval.text import Text
 from components.score.ifeval.variants import Tendency
 
@@ -37,22 +37,25 @@ class NumberPlaceholders(Check):
 class Postscript(Check):
     """The marker stands anywhere, in any case; the two usual ones also with a space within."""
 
-    marker: re.Pattern[str]
+    marker: Pattern
+    usual: bool
 
     @classmethod
     def build(cls, given: Arguments) -> Self:
         """The marker; one that is not usual is a regular expression, as published."""
         marker = given.pattern("postscript_marker")
-        return cls(re.compile(_POSTSCRIPTS.get(marker, marker.lower())))
+        if marker in _POSTSCRIPTS:
+            return cls(Pattern("", _POSTSCRIPTS[marker]), usual=True)
+        return cls(Pattern(marker.lower()), usual=False)
 
     def follows(self, text: Text) -> bool:
         """Searched in the text in small letters."""
-        return self.marker.search(text.lower) is not None
+        return self.marker.occurs(text.lower)
 
     @property
     def tendency(self) -> Tendency:
         """The usual markers cannot appear by leaving out lines; of others nothing is known."""
-        return Tendency.WANTS_MORE if self.marker.pattern in _POSTSCRIPTS.values() else Tendency.EITHER
+        return Tendency.WANTS_MORE if self.usual else Tendency.EITHER
 
 
 def _placeholders(text: str) -> int:

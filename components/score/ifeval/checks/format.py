@@ -8,6 +8,7 @@ from typing import Self
 
 from components.score.ifeval.arguments import Arguments
 from components.score.ifeval.checks.base import Check, Plain
+from components.score.ifeval.patterns import Pattern
 from components.score.ifeval.text import Text
 from components.score.ifeval.variants import Tendency
 
@@ -56,7 +57,7 @@ class JsonFormat(Plain):
 class MultipleSections(Check):
     """At least so many times the section word with a number behind it."""
 
-    heading: re.Pattern[str]
+    heading: Pattern
     least: int
     plain: bool
 
@@ -64,11 +65,11 @@ class MultipleSections(Check):
     def build(cls, given: Arguments) -> Self:
         """The section word (its name is misspelt in the data) and the number."""
         word = given.pattern("section_spliter")
-        return cls(re.compile(rf"\s?{word}\s?\d+\s?"), given.count("num_sections"), word.isalpha())
+        return cls(Pattern(word, r"\s?{}\s?\d+\s?"), given.count("num_sections"), word.isalpha())
 
     def follows(self, text: Text) -> bool:
         """Case matters."""
-        return len(self.heading.split(text.raw)) - 1 >= self.least
+        return self.heading.splits(text.raw) >= self.least
 
     @property
     def tendency(self) -> Tendency:

@@ -6,6 +6,7 @@ from typing import Self
 
 from components.score.ifeval.arguments import Arguments, Bound
 from components.score.ifeval.checks.base import Check
+from components.score.ifeval.patterns import Pattern
 from components.score.ifeval.text import Text
 from components.score.ifeval.variants import Tendency
 
@@ -21,27 +22,27 @@ class Keyword:
 
     def __init__(self, pattern: str) -> None:
         self.ordinary = _ORDINARY.fullmatch(pattern) is not None
-        self._pattern = re.compile(pattern, re.IGNORECASE)
-        self._word = re.compile(rf"\b{pattern}\b", re.IGNORECASE)
+        self._pattern = Pattern(pattern, flags=re.IGNORECASE)
+        self._word = Pattern(pattern, r"\b{}\b", re.IGNORECASE)
         self._lower = pattern.lower()
 
     def occurs(self, text: Text) -> bool:
         """Whether it is found at all."""
         if self._simply(text):
             return self._lower in text.lower
-        return self._pattern.search(text.raw) is not None
+        return self._pattern.occurs(text.raw)
 
     def count(self, text: Text) -> int:
         """How often it is found, without overlap."""
         if self._simply(text):
             return text.lower.count(self._lower)
-        return len(self._pattern.findall(text.raw))
+        return self._pattern.count(text.raw)
 
     def is_word_in(self, text: Text) -> bool:
         """Whether it is found as a word of its own."""
         if self._simply(text) and self._lower not in text.lower:
             return False
-        return self._word.search(text.raw) is not None
+        return self._word.occurs(text.raw)
 
     def _simply(self, text: Text) -> bool:
         # Beyond ASCII, letters that are equal but for case are not those with equal small forms (such as the long s).
