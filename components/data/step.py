@@ -11,6 +11,7 @@ from components.core.errors import ConfigError
 from components.core.manifest import sha256_file
 from components.core.step import Step, StepContext
 from components.data.benchmark import refuse_benchmarks
+from components.data.decidable import check_decidable
 from components.data.describe import describe
 from components.data.files import read_source
 from components.data.item import Item, prompt_rows
@@ -104,6 +105,7 @@ def read_file(data: "DataSpec", gold: GoldChecks | None) -> Reading:
     content = read_source(source, data.sha256)
     if data.kind == "jsonl":
         items = read_jsonl(content, source=source, criteria=_criteria(data), gold=gold)
+        check_decidable(items, source=source)
         return Reading(items, Counter(rows_in_file=len(items)), Counter(), Counter())
     if data.kind == "rubric_rows":
         found = read_rubric_rows(content, source=source)
@@ -112,6 +114,7 @@ def read_file(data: "DataSpec", gold: GoldChecks | None) -> Reading:
     reading = collect(found)
     if not data.allow_benchmark:
         refuse_benchmarks(reading.benchmarks, rows=len(found), where=source)
+    check_decidable(reading.items, source=source)
     items = [dataclasses.replace(item, gold=gold) for item in reading.items]
     return dataclasses.replace(reading, items=items)
 
