@@ -25,7 +25,7 @@ class FailureKind(enum.StrEnum):
     BAD_RESULT = "bad_result"
     """It returned what JSON has no place for."""
     TOO_LARGE = "too_large"
-    """Its answer or its output is longer than it may be."""
+    """Its answer or its output is longer than it may be, or what it was called with is."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

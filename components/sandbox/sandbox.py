@@ -17,7 +17,7 @@ from components.sandbox.warden import LEVELS, GoneError, Prelude, Warden
 log = logging.getLogger(__name__)
 
 REQUEST_BYTES: Final = 64 << 20
-"""Longest source with its arguments, as JSON."""
+"""Longest source with its arguments, as JSON; what is longer is a failure ``too_large``."""
 
 
 class Sandbox:
@@ -66,12 +66,13 @@ class Sandbox:
 
         Raises:
             ServiceError: the sandbox cannot be had on this machine, or is closed.
-            ValueError: an argument is no JSON value, or they are longer than :data:`REQUEST_BYTES`.
+            ValueError: an argument is no JSON value.
         """
         given = list(arguments)
         size = len(source) + len(json.dumps(given, allow_nan=False))
         if size > REQUEST_BYTES:
-            raise ValueError(f"source and arguments of {size} bytes; at most {REQUEST_BYTES}")
+            detail = f"source and arguments of {size} bytes; at most {REQUEST_BYTES}"
+            return Failure(FailureKind.TOO_LARGE, detail, 0.0)
         if self._closed:
             raise ServiceError("the sandbox is closed")
         if os.getpid() != self._pid:
