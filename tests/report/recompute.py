@@ -314,7 +314,7 @@ def check_figures(run: Run) -> list[Check]:
         with path.open(encoding="utf-8", newline="") as stream:
             for row in csv.DictReader(stream):
                 rollouts = [other for other in run.rollouts if other["step"] == int(row["step"])]
-                for name in ("proxy", "gold"):
+                for name in {"proxy", "gold"} & set(row):
                     stored = float(row[name]) if row[name] else None
                     checks.append(
                         Check(f"figure, step {row['step']} {name}", clustered(values[name], rollouts)[1], stored, 1e-6)

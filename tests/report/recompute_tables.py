@@ -3,7 +3,7 @@
 import dataclasses
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +56,13 @@ class Run:
             last[row["step"]] = max(last[row["step"]], row["attempt"])
         self.rollouts = [row for row in rollouts if row["attempt"] == last[row["step"]]]
         self.heldout_rewards = self.rewards(scores / "verdicts.parquet")
-        self.rollout_rewards = self.rewards(training / "verdicts.parquet")
+        # Rewards of a control arm in training come from no verdict: they are taken as they are stored.
+        self.arm = self.spec["reward"]["combine"] not in ("rubric", "verif")
+        self.rollout_rewards: dict[str, float | None] = (
+            {row["sample_id"]: row["reward"] for row in self.rollouts}
+            if self.arm
+            else self.rewards(training / "verdicts.parquet")
+        )
         self.responses = {
             (row["model"], row["row_id"], index): text
             for row in rows(generations / "generations.parquet")
@@ -91,7 +97,7 @@ class Run:
         return self._finders[word_list]
 
     def rewards(self, ledger: Path) -> dict[str, float | None]:
-        """Sample id -> clipped, points-weighted mean over its known criteria.
+        """Sample id -> clipped, points-weighted mean over its known criteria; of verif the product of its factors.
 
         None when too little of the positive points is known, or a penalty is not.
         """
@@ -101,23 +107,38 @@ class Run:
         samples: dict[str, list[Row]] = defaultdict(list)
         for (sample_id, _), row in latest.items():
             samples[sample_id].append(row)
-        binary = self.spec["reward"]["value"] == "binary"
-        rewards: dict[str, float | None] = {}
-        for sample_id, verdicts in samples.items():
-            gained = positive = known = 0.0
-            blind = False
-            for row in verdicts:
-                text = row["criterion"]
-                weight = self.points.get((row["row_id"], text), self.points.get(("*", text), 1.0))
-                positive += max(weight, 0.0)
-                if row["status"] == "unknown":
-                    blind = blind or weight < 0
-                    continue
-                known += max(weight, 0.0)
-                gained += weight * (float(row["status"] == "met") if binary else row["probability"])
-            enough = known > 0 and known >= self.spec["reward"]["min_known_weight"] * positive - 1e-9
-            rewards[sample_id] = min(1.0, max(0.0, gained / known)) if enough and not blind else None
-        return rewards
+        combine = self.product if self.spec["reward"]["combine"] == "verif" else self.weighted
+        return {sample_id: combine(verdicts) for sample_id, verdicts in samples.items()}
+
+    def product(self, verdicts: Sequence[Row]) -> float | None:
+        """Share of the rule checks that hold, times the mean of the other lines; a factor without lines is 1."""
+        by_rule = [row for row in verdicts if row["judge"] == "rule"]
+        known = [row for row in by_rule if row["status"] != "unknown"]
+        others = [row for row in verdicts if row["judge"] != "rule"]
+        judged = self.weighted(others) if others else 1.0
+        least = self.spec["reward"]["min_known_weight"] * len(by_rule) - 1e-9
+        if judged is None or (by_rule and not known) or len(known) < least:
+            return None
+        return judged * (sum(row["status"] == "met" for row in known) / len(known) if by_rule else 1.0)
+
+    def weighted(self, verdicts: Sequence[Row]) -> float | None:
+        """Points-weighted mean over the known verdicts, in [0, 1] unless the experiment does not clip."""
+        spec = self.spec["reward"]
+        gained = positive = known = 0.0
+        blind = False
+        for row in verdicts:
+            text = row["criterion"]
+            weight = self.points.get((row["row_id"], text), self.points.get(("*", text), 1.0))
+            positive += max(weight, 0.0)
+            if row["status"] == "unknown":
+                blind = blind or weight < 0
+                continue
+            known += max(weight, 0.0)
+            gained += weight * (float(row["status"] == "met") if spec["value"] == "binary" else row["probability"])
+        enough = known > 0 and known >= spec["min_known_weight"] * positive - 1e-9
+        if not enough or blind:
+            return None
+        return min(1.0, max(0.0, gained / known)) if spec["clip"] else gained / known
 
 
 def rows(path: Path) -> list[Row]:

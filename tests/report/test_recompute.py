@@ -140,3 +140,40 @@ def test_rewards_from_the_ledger_by_hand(recompute, copy, first, penalty, reward
     run = recompute.Run(copy["training"], copy["scores"], copy["generations"], copy["report"], None, None)
     sample = read_table(path, VERDICTS).to_pylist()[0]["sample_id"]
     assert run.heldout_rewards[sample] == (None if reward is None else pytest.approx(reward))
+
+
+@pytest.mark.parametrize(
+    ("judge", "probabilities", "reward"),
+    [
+        # Both lines by rules: one holds, one does not. One rule: it holds, times the judge's 0.4. None: the mean.
+        (("rule", "rule"), (1.0, 0.0), 0.5),
+        (("rule", "x"), (1.0, 0.4), 0.4),
+        (("rule", "x"), (0.0, 0.4), 0.0),
+        (("rule", "x"), (None, 0.4), None),
+        (("rule", "x"), (1.0, None), None),
+        (("x", "x"), (0.2, 0.6), 0.4),
+    ],
+)
+def test_the_product_of_verif_by_hand(recompute, copy, judge, probabilities, reward):
+    run = recompute.Run(copy["training"], copy["scores"], copy["generations"], copy["report"], None, None)
+    run.points = {}
+    rows = [
+        {
+            "judge": who,
+            "row_id": "r",
+            "criterion": f"line {number}",
+            "status": "unknown" if p is None else ("met" if p > 0.5 else "unmet"),
+            "probability": p,
+        }
+        for number, (who, p) in enumerate(zip(judge, probabilities, strict=True))
+    ]
+    assert run.product(rows) == (None if reward is None else pytest.approx(reward))
+
+
+def test_rewards_of_a_control_arm_are_taken_as_stored(recompute, copy):
+    file = copy["report"] / "summary.json"
+    summary = json.loads(file.read_text(encoding="utf-8"))
+    summary["experiment"]["reward"]["combine"] = "length"
+    file.write_text(json.dumps(summary), encoding="utf-8")
+    tamper(copy["training"] / "verdicts.parquet", VERDICTS, lambda rows: rows.clear())
+    assert wrong(recompute, copy) == []

@@ -86,3 +86,8 @@ def test_a_judge_that_rose_makes_no_hacking_where_nobody_checked(without, world)
     verdict = json.loads((context.out / "summary.json").read_text(encoding="utf-8"))["verdict"]
     assert verdict["label"] == "unchecked"
     assert not any("Hacking" in sentence for sentence in verdict["sentences"])
+
+
+def test_the_script_recomputes_a_run_without_gold(plain, recompute):
+    folders = {name: plain.inputs[name] for name in ("training", "scores", "generations", "data")}
+    assert [str(check) for check in recompute.recompute(**folders, report=plain.out) if not check.agrees] == []
