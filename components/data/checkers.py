@@ -17,6 +17,9 @@ MOST: Final = 32
 SHORTEST: Final = 20
 """Characters below which an item is a fragment and no criterion."""
 
+LONGEST_FUNCTION: Final = 256 * 1024
+"""Characters of a function's source; parsing takes hundreds of times its size in memory."""
+
 _CHECKER: Final = re.compile(r"\s*\[(llm|rule)\]\s*(\S.*)", re.DOTALL)
 _CATEGORY: Final = re.compile(r"([\w /&-]{1,60}):\s*\S", re.DOTALL)
 _NUMBER: Final = re.compile(r"(?:(?<=\s)|^)(\d{1,2})[.)][ \t]+(?=\S)")
@@ -43,8 +46,15 @@ def parse_checker(text: str, function: str, *, where: str) -> Checker:
     """Take a checker apart.
 
     Raises:
-        ContractError: it does not begin with [llm] or [rule], or nothing follows.
+        ContractError: it does not begin with [llm] or [rule], or nothing follows; or the function is longer than
+            :data:`LONGEST_FUNCTION`.
     """
+    if len(function) > LONGEST_FUNCTION:
+        raise ContractError(
+            f"the function of {text[:60]!r} has {len(function)} characters, more than {LONGEST_FUNCTION}",
+            where=where,
+            remedy="shorten it, or leave the row out of the file",
+        )
     match = _CHECKER.fullmatch(text)
     if match is None:
         shown = text if len(text) <= 60 else f"{text[:60]}…"
@@ -95,7 +105,7 @@ def split_list(text: str) -> list[str]:
     text = text.strip()
     starts: list[re.Match[str]] = []
     for match in _NUMBER.finditer(text):
-        if not starts and not _opens(text[: match.start()]):
+        if not starts and not _opens(text, match.start()):
             continue
         if int(match[1]) == len(starts) + 1:
             starts.append(match)
@@ -107,9 +117,11 @@ def split_list(text: str) -> list[str]:
     return [item.strip() for item in ([] if head.endswith(":") else [head]) + items if item.strip()]
 
 
-def _opens(before: str) -> bool:
-    line = before.rpartition("\n")[2].rstrip()
-    return not line or line.endswith(":")
+def _opens(text: str, place: int) -> bool:
+    """Whether a place begins a line, but for white space, or follows a colon."""
+    while place > 0 and text[place - 1] != "\n" and text[place - 1].isspace():
+        place -= 1
+    return place == 0 or text[place - 1] in "\n:"
 
 
 def asked_of_model(source: str) -> list[str]:

@@ -1,6 +1,7 @@
 """What a file of rows gives: items, and counts of what was done to them."""
 
 import dataclasses
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -77,7 +78,7 @@ def merge_lines(lines: Iterable[Criterion], counts: Counter[str], *, where: str)
     joined, and ``counts["merged_criteria"]`` goes up by one for each line that is gone.
 
     Raises:
-        ContractError: points add up to nothing, no line has positive points, or there is no line.
+        ContractError: points add up to nothing or to no number, no line has positive points, or there is no line.
     """
     merged: dict[tuple[str, str, Rule | None], Criterion] = {}
     for line in lines:
@@ -93,6 +94,12 @@ def merge_lines(lines: Iterable[Criterion], counts: Counter[str], *, where: str)
                 f"the criterion {_short(line.text)} stands there twice, and its points add up to 0",
                 where=where,
                 remedy="keep it once, with points that are meant",
+            )
+        if not math.isfinite(points):
+            raise ContractError(
+                f"the criterion {_short(line.text)} stands there twice, and the sum of its points is no number",
+                where=where,
+                remedy="give points between 1 and 100, or -100 and -1",
             )
         merged[key] = dataclasses.replace(before, points=points, tags=tuple(dict.fromkeys((*before.tags, *line.tags))))
     if not merged:

@@ -82,7 +82,15 @@ def object_of(value: object) -> dict[str, Any]:
 def _parquet(content: bytes, source: str) -> list[Row]:
     try:
         file = pq.ParquetFile(io.BytesIO(content))
-        known = [name for name in COLUMNS if name in file.schema_arrow.names]
+        names = file.schema_arrow.names
+        known = [name for name in COLUMNS if name in names]
+        repeated = [name for name in known if names.count(name) > 1]
+        if repeated:
+            raise ContractError(
+                f"the file has the column {repeated[0]!r} {names.count(repeated[0])} times",
+                where=source,
+                remedy="write it again with each column once",
+            )
         columns = {name: file.read(columns=[name]).column(name).to_pylist() for name in known}
     except (pa.ArrowException, OSError, ValueError) as error:
         raise ContractError(

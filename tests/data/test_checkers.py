@@ -1,5 +1,7 @@
 """The rubric that is derived from VerIF's checkers; expected values are written by hand after FACTS' description."""
 
+import ast
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 from components.core.errors import ContractError
 from components.data.checkers import (
     Checker,
+    _opens,
     asked_of_model,
     defines_check,
     derive_criteria,
@@ -126,3 +129,47 @@ def test_what_is_derived_keeps_the_rules(texts):
     assert len({" ".join(text.split()) for text in found}) == len(found)
     assert all(len(text) >= 20 and any(char in text for char in " :;") for text in found)
     assert derive_criteria(checkers) == found
+
+
+@pytest.mark.parametrize("function", ["#" * 300_000, "def check_following(i, r):\n    return " + "0," * 150_000])
+def test_a_function_that_is_too_long_is_refused_before_it_is_parsed(function, monkeypatch):
+    def parsed(source):
+        raise AssertionError("parsed")
+
+    monkeypatch.setattr(ast, "parse", parsed)
+    with pytest.raises(ContractError, match=r"has 3000?[0-9]+ characters, more than 262144") as caught:
+        parse_checker("[rule] Digit: Ten words.", function, where="x.jsonl, line 7")
+    assert caught.value.where == "x.jsonl, line 7"
+    assert parse_checker("[rule] Digit: Ten words.", function[: 256 * 1024], where="").function
+
+
+class Counted(str):
+    """A text that counts the characters of it that are copied."""
+
+    copied = 0
+
+    def __getitem__(self, place):
+        found = super().__getitem__(place)
+        Counted.copied += len(found)
+        return found
+
+    def strip(self, *given):
+        return self
+
+
+def test_a_long_text_is_looked_through_once():
+    text = Counted("a 2) b " * 20_000)
+    Counted.copied = 0
+    assert split_list(text) == [text]
+    # Two characters for each number, not the whole text before it.
+    assert Counted.copied < 10 * len(text)
+
+
+@given(st.text(st.sampled_from("12). :\n\r\ta\u2028\xa0"), max_size=40))
+def test_a_list_begins_where_a_line_or_what_follows_a_colon_does(text):
+    def opens(before):
+        line = before.rpartition("\n")[2].rstrip()
+        return not line or line.endswith(":")
+
+    for place in range(len(text) + 1):
+        assert _opens(text, place) == opens(text[:place])

@@ -1,5 +1,8 @@
+import io
 import json
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from components.core.errors import ContractError
@@ -41,3 +44,17 @@ def test_all_lines_that_are_no_json_are_told_at_once():
         read_rows(b'{"a": 1}\n{\n3\n', source="x.jsonl")
     assert caught.value.what.startswith("2 of 3 rows cannot be used:\n  line 2: not JSON")
     assert "line 3: expected a JSON object" in caught.value.what
+
+
+def test_a_column_that_is_there_twice_is_named():
+    stream = io.BytesIO()
+    columns = {"prompt": 2, "note": 2, "id": 1}
+    names = [name for name, times in columns.items() for _ in range(times)]
+    pq.write_table(pa.table([pa.array(["a"])] * len(names), names=names), stream)
+    with pytest.raises(ContractError, match="the column 'prompt' 2 times") as caught:
+        read_rows(stream.getvalue(), source="x.parquet")
+    assert caught.value.where == "x.parquet"
+    # Columns that nobody reads may be there as often as they like.
+    stream = io.BytesIO()
+    pq.write_table(pa.table([pa.array(["a"])] * 3, names=["prompt", "note", "note"]), stream)
+    assert [row.value for row in read_rows(stream.getvalue(), source="x.parquet")] == [{"prompt": "a"}]

@@ -201,6 +201,8 @@ def test_equal_texts_with_another_rule_are_two_lines():
         (row(line(points=10**400)), "key 'points'"),
         (row(line(points=-1)), "no criterion has positive points"),
         (row(line("A.", 1), line("B.", 2), line("B.", -2)), "add up to 0"),
+        (row(line("A.", 1e308), line("A.", 1e308)), "sum of its points is no number"),
+        (row(line("A.", 1), line("B.", -1e308), line("B.", -1e308)), "sum of its points is no number"),
         (row(line(tags=[1])), "key 'tags'"),
         (row(line(tags={"verifier": "rule", "function": "python"})), "no rule is named 'python'"),
         (row(line(tags={"verifier": "rule"})), "no rule is named None"),
