@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from components.core.errors import ContractError
 from components.judge.verdict import Criterion
 from components.reward.control import check_rule_lines
-from components.reward.rubric import check_once
+from components.reward.rubric import check_once, check_sizes
 from components.reward.verif import check_no_penalty
 
 if TYPE_CHECKING:
@@ -22,11 +22,12 @@ def check_row(reward: "RewardSpec", criteria: Sequence[Criterion], where: str) -
         where: the row, for the error.
 
     Raises:
-        ContractError: a line stands there twice; combine rule_only and no rule line with positive points; combine verif
-            and a penalty, or no line at all; combine rubric and no positive points; protocol verif and a penalty
-            that the judge decides.
+        ContractError: a line stands there twice; points of sizes that no ratio can hold; combine rule_only and no rule
+            line with positive points; combine verif and a penalty, or no line at all; combine rubric and no positive
+            points; protocol verif and a penalty that the judge decides.
     """
     check_once(criteria, where)
+    check_sizes(criteria, reward.min_known_weight, where)
     if reward.asks_in_training and reward.protocol == "verif" and reward.combine != "verif":
         _check_asked_together(criteria, where)
     if reward.combine == "rule_only":

@@ -136,6 +136,19 @@ def check_once(criteria: Iterable[Criterion], where: str) -> None:
         seen.add(line)
 
 
+def check_sizes(criteria: Sequence[Criterion], min_known_weight: float, where: str) -> None:
+    """Refuse points whose sums, or whose ratio at the least known weight, no number can hold.
+
+    Raises:
+        ContractError: names the row.
+    """
+    positive = _total((criterion.points for criterion in criteria if criterion.points > 0), where)
+    penalty = _total((criterion.points for criterion in criteria if criterion.points < 0), where)
+    least = positive * min_known_weight
+    if positive > 0 and (least == 0 or not math.isfinite(penalty / least)):
+        raise _sizes(where)
+
+
 def _total(values: Iterable[float], where: str) -> float:
     try:
         return math.fsum(values)
