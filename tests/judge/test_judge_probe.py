@@ -134,3 +134,19 @@ def test_the_order_of_the_known_pair(met: float, unmet: float, said: str) -> Non
     report = ProbeReport("j", "http://h", "m", "rubric/1", None, 1.0, None, 0.0, met, unmet)
     (line,) = (line for line in report.table() if line.startswith("known pair"))
     assert line.endswith(said) or f"{said}:" in line
+
+
+@pytest.mark.parametrize(
+    ("met", "unmet", "said"),
+    [
+        (0.501, 0.5, "0.501 for one that meets, 0.500 for one that misses: no difference to speak of"),
+        (0.49991, 0.50004, "0.4999 for one that meets, 0.5000 for one that misses: no difference"),
+        (0.5, 0.5, "0.50 for one that meets, 0.50 for one that misses: it does not tell them apart"),
+        (0.4, 0.46, "0.40 for one that meets, 0.46 for one that misses: THE WRONG WAY ROUND"),
+    ],
+)
+def test_the_known_pair_has_as_many_digits_as_tell_it_apart(met: float, unmet: float, said: str) -> None:
+    report = ProbeReport("j", "http://h", "m", "rubric/1", None, 1.0, None, 0.0, met, unmet)
+    (line,) = (line for line in report.table() if line.startswith("known pair"))
+    assert said in line
+    assert ("WRONG" in line) == (unmet - met > 0.01)

@@ -3,6 +3,7 @@
 import time
 from typing import TYPE_CHECKING
 
+from components.core.errors import JudgeError
 from components.judge.asker import Asker
 from components.judge.build import build_transport
 from components.judge.chat_judge import Heard
@@ -12,12 +13,25 @@ from components.judge.probing.server import failed, find_model, lists_no_models
 from components.judge.profiles import profile_for
 from components.judge.protocols.base import Opinion
 from components.judge.protocols.choose import chat_protocol
-from components.judge.verdict import Criterion, Sample, VerdictStatus
+from components.judge.verdict import Criterion, Sample, UnknownReason, VerdictStatus
 
 if TYPE_CHECKING:
     from components.core.spec.judge import JudgeSpec
     from components.core.spec.reward import RewardSpec
 
+_WORDLESS = frozenset(
+    {
+        UnknownReason.UNPARSEABLE,
+        UnknownReason.MISSING,
+        UnknownReason.CONTRADICTORY,
+        UnknownReason.LOW_MASS,
+        UnknownReason.UNDECIDED,
+        UnknownReason.TRUNCATED,
+        UnknownReason.EMPTY_REPLY,
+        UnknownReason.REFUSED,
+    }
+)
+"""Failures of a model that answers, but not what was asked."""
 _ANIMAL = "A small cat sleeps by the kitchen window."
 _BREAD = "The kitchen smells of fresh bread."
 
@@ -67,7 +81,18 @@ async def probe_chat(spec: "JudgeSpec", reward: "RewardSpec", url: str) -> Probe
 def _chance(opinions: list[Opinion], spec: "JudgeSpec", url: str) -> float:
     (opinion,) = opinions
     if opinion.trouble is not None:
-        raise failed(opinion.trouble, spec, url)
+        raise _cannot_say(opinion.trouble, spec, url)
     if opinion.probability is not None:
         return opinion.probability
     return 1.0 if opinion.status is VerdictStatus.MET else 0.0
+
+
+def _cannot_say(failure: Failure, spec: "JudgeSpec", url: str) -> JudgeError:
+    """A judge that is known to be weak has most likely no words for a verdict, whatever is set."""
+    error = failed(failure, spec, url)
+    if not spec.weak or failure.reason not in _WORDLESS or "no JSON" in failure.detail:
+        return error
+    remedy = "take a larger judge"
+    if spec.logprobs:
+        remedy = "set reward.protocol=likelihood_ratio, which asks it for no words, or take a larger judge"
+    return JudgeError(error.what, where=error.where, remedy=f"this judge is marked weak and may not chat: {remedy}")

@@ -8,6 +8,9 @@ NOISE = 0.05
 """By how much two answers to one question may differ (nats, or probability): servers that batch in low precision are
 not exact."""
 
+SLIGHT = 0.005
+"""Difference of the known pair's probabilities below which it says nothing of the judge either way."""
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ProbeReport:
@@ -42,12 +45,16 @@ class ProbeReport:
         """Lines for people."""
         repeatable = "yes" if self.difference <= NOISE else "NO"
         unit = " nats" if self.protocol.startswith("likelihood_ratio/") else ""
-        if self.met > self.unmet:
+        if 0 < abs(self.met - self.unmet) < SLIGHT:
+            ranks = "no difference to speak of"
+        elif self.met > self.unmet:
             ranks = "as it should be"
         elif self.met == self.unmet:
             ranks = "it does not tell them apart"
         else:
             ranks = "THE WRONG WAY ROUND: this judge may be of no use"
+        digits = next((n for n in range(2, 6) if f"{self.met:.{n}f}" != f"{self.unmet:.{n}f}"), 2)
+        met, unmet = f"{self.met:.{digits}f}", f"{self.unmet:.{digits}f}"
         speed = "" if self.tokens_per_second is None else f", {self.tokens_per_second:.0f} tokens a second"
         rows = [
             ("judge", f"{self.judge} ({self.model} at {self.url})"),
@@ -55,7 +62,7 @@ class ProbeReport:
             ("context", "not told" if self.context is None else f"{self.context} tokens"),
             ("same question, same answer", f"{repeatable} (largest difference {self.difference:.2g}{unit})"),
             ("latency of one verdict", f"{self.latency:.2f} s{speed}"),
-            ("known pair", f"{self.met:.2f} for one that meets, {self.unmet:.2f} for one that misses: {ranks}"),
+            ("known pair", f"{met} for one that meets, {unmet} for one that misses: {ranks}"),
         ]
         width = max(len(name) for name, _ in rows)
         return [f"{name:<{width}}  {text}" for name, text in rows]

@@ -1,5 +1,6 @@
 """What a server says of the model, and what its failures mean for whoever configured the judge."""
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from components.core.errors import JudgeError
@@ -13,13 +14,22 @@ if TYPE_CHECKING:
 
 def failed(failure: Failure, spec: "JudgeSpec", url: str) -> JudgeError:
     """The error for a call that failed for good."""
-    said = "" if failure.body is None else " ".join(failure.body[:400].decode("utf-8", "replace").split())
+    said = "" if failure.body is None else " ".join(_said(failure.body).split())
     told = f"; it says {said[:120]!r}" if said and said[:40] not in failure.detail else ""
     return JudgeError(
         f"the judge does not answer as it should ({failure.reason.value}): {failure.detail}{told}",
         where=f"judge {spec.name} at {url}",
         remedy=remedy(failure, spec, profile_for(spec, url)),
     )
+
+
+def _said(body: bytes) -> str:
+    """What a reply says: the model's text where there is one, or else the reply as it came."""
+    try:
+        content = json.loads(body)["choices"][0]["message"]["content"]
+    except (ValueError, TypeError, LookupError, RecursionError):
+        content = None
+    return content[:400] if isinstance(content, str) else body[:400].decode("utf-8", "replace")
 
 
 def lists_no_models(failure: Failure, profile: Profile) -> bool:

@@ -83,3 +83,27 @@ async def test_a_judge_that_says_nothing_readable_is_named_with_a_remedy() -> No
     assert "unparseable" in caught.value.what
     assert caught.value.where == f"judge scripted at {url}"
     assert "larger judge" in caught.value.remedy
+
+
+@pytest.mark.parametrize("logprobs", [True, False])
+async def test_a_weak_judge_that_cannot_chat_is_to_be_asked_without_words(logprobs: bool) -> None:
+    reward = RewardSpec(name="r", protocol="rubric", value="binary")
+    weak = spec(weak="A small model.", logprobs=logprobs)
+    async with ChatServer(say(completion("What a nice sentence!"))).serve() as url:
+        with pytest.raises(JudgeError) as caught:
+            await probe(weak, reward, url)
+    assert "may not chat" in caught.value.remedy
+    assert ("reward.protocol=likelihood_ratio" in caught.value.remedy) == logprobs
+    assert "it says 'What a nice sentence!'" in caught.value.what
+    async with ChatServer(say({"error": {"message": "bad key"}}, 401)).serve() as url:
+        with pytest.raises(JudgeError) as caught:
+            await probe(weak, reward, url)
+    assert "may not chat" not in caught.value.remedy
+
+
+async def test_the_reply_is_shown_as_the_model_wrote_it() -> None:
+    reward = RewardSpec(name="r", protocol="rubric", value="binary")
+    async with ChatServer(say(completion("Seven small words of no use.", finish="tool_calls"))).serve() as url:
+        with pytest.raises(JudgeError) as caught:
+            await probe(spec(attempts=1), reward, url)
+    assert "it says 'Seven small words of no use.'" in caught.value.what
