@@ -71,6 +71,11 @@ def parameters(number: int | None) -> str:
     return f"{number} parameters"
 
 
+def counted(number: int, noun: str) -> str:
+    """A number with its noun, which takes an s unless it is one."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def what_was_trained(experiment: "Experiment") -> str:
     """One sentence: policy, method, extent."""
     policy, training = experiment.policy, experiment.training
@@ -78,7 +83,8 @@ def what_was_trained(experiment: "Experiment") -> str:
     part = f"low-rank adapters of rank {lora.rank}" if lora else "all weights"
     return (
         f"{policy.name} ({parameters(policy.parameters)}, licence {policy.licence}) was trained by GRPO: {part}, "
-        f"{training.steps} steps of {training.prompts_per_step} prompts with {training.rollouts_per_prompt} rollouts "
+        f"{counted(training.steps, 'step')} of {counted(training.prompts_per_step, 'prompt')} with "
+        f"{counted(training.rollouts_per_prompt, 'rollout')} "
         f"each, learning rate {training.learning_rate:g}, seed {experiment.seed}."
     )
 
