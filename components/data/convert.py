@@ -14,7 +14,7 @@ from components.core.errors import ConfigError, ContractError
 from components.data.checkers import derive_criteria
 from components.data.faults import read_each
 from components.data.rowfile import Row, object_of, read_rows
-from components.data.turns import Turn, read_turns
+from components.data.turns import Turn, read_turns, unicode_text
 from components.data.verif_rows import row_checkers
 
 _TURNS: Final = pa.list_(pa.struct([("role", pa.string()), ("content", pa.string())]))
@@ -67,7 +67,11 @@ def convert(content: bytes, *, source: str, name: str, all_to_judge: bool) -> Co
         checkers = row_checkers(row.value, row.where)
         texts = derive_criteria([checker for checker in checkers if checker.soft or all_to_judge])
         turns = read_turns(row.value.get("prompt"), where=row.where)
-        return row.where, rubric_row(turns, texts, name=name, original_id=_id(row.value)) if texts else None
+        if not texts:
+            return row.where, None
+        made = rubric_row(turns, texts, name=name, original_id=_id(row.value))
+        unicode_text(json.dumps(made, ensure_ascii=False), where=row.where)
+        return row.where, made
 
     found = read_each(read_rows(content, source=source), one, source=source)
     return Converted([row for _, row in found if row is not None], [where for where, row in found if row is None])

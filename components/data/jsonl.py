@@ -81,6 +81,7 @@ def _object(line: str, where: str) -> dict[str, Any]:
         raise ContractError(
             f"expected a JSON object, got {type(value).__name__}", where=where, remedy=f"one object a line: {EXAMPLE}"
         )
+    unicode_text(json.dumps(value, ensure_ascii=False), where=where)
     return value
 
 
@@ -125,7 +126,7 @@ def _turns(row: dict[str, Any], where: str) -> tuple[Turn, ...]:
     question = row.get("prompt", row.get("question"))
     if not isinstance(question, str) or not question.strip():
         raise ContractError("key 'prompt': must be a text that is not empty", where=where, remedy=f"such as {EXAMPLE}")
-    return (Turn("user", unicode_text(question, where=where).strip()),)
+    return (Turn("user", question.strip()),)
 
 
 def _criteria(value: object, where: str) -> tuple[Criterion, ...]:

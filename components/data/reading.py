@@ -8,7 +8,8 @@ from typing import Any
 
 from components.core.errors import ContractError
 from components.data.item import Item
-from components.data.turns import Turn, question_of
+from components.data.turns import Turn, question_of, unicode_text
+from components.judge.rubrics import rubric_json
 from components.judge.rule import Rule
 from components.judge.verdict import Criterion
 
@@ -78,7 +79,8 @@ def merge_lines(lines: Iterable[Criterion], counts: Counter[str], *, where: str)
     joined, and ``counts["merged_criteria"]`` goes up by one for each line that is gone.
 
     Raises:
-        ContractError: points add up to nothing or to no number, no line has positive points, or there is no line.
+        ContractError: points add up to nothing or to no number, no line has positive points, there is no line, or
+            one holds half of a surrogate pair.
     """
     merged: dict[tuple[str, str, Rule | None], Criterion] = {}
     for line in lines:
@@ -110,6 +112,7 @@ def merge_lines(lines: Iterable[Criterion], counts: Counter[str], *, where: str)
             where=where,
             remedy="give at least one criterion points above 0; negative points are penalties",
         )
+    unicode_text(rubric_json(merged.values()), where=where)
     return tuple(merged.values())
 
 

@@ -74,3 +74,23 @@ def test_mistakes_are_told_and_write_nothing(tmp_path, capsys, given, out, words
     assert words.replace("\\", "") in said.err
     assert said.out == ""
     assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"id": "half \ud800"},
+        {
+            "checkers": ["[llm] x", ROWS[0]["checkers"][1]],
+            "functions": [ASKS.replace("'x'", r"'half of a \ud800 letter'"), ""],
+        },
+    ],
+)
+@pytest.mark.parametrize("name", ["out.parquet", "out.jsonl"])
+def test_what_no_table_can_hold_is_told_and_writes_nothing(tmp_path, capsys, name, more):
+    (tmp_path / "in.jsonl").write_text(json.dumps(ROWS[0]) + "\n" + json.dumps({**ROWS[0], **more}))
+    assert main(["convert", "verif-to-rubric", str(tmp_path / "in.jsonl"), str(tmp_path / name)]) == 1
+    said = capsys.readouterr().err
+    assert "which is no character" in said
+    assert "in.jsonl, line 2" in said
+    assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]

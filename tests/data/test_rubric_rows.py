@@ -212,6 +212,7 @@ def test_equal_texts_with_another_rule_are_two_lines():
             "lacks 'max_count'",
         ),
         (row(line("half \ud800")), "which is no character"),
+        (row(line(tags={"verifier": "rule", **RULED, "parameters": {"answer": "\udfff"}})), "which is no character"),
         (row(prompt="half \ud800"), "which is no character"),
     ],
 )
