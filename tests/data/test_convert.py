@@ -82,7 +82,7 @@ def test_mistakes_are_told_and_write_nothing(tmp_path, capsys, given, out, words
         {"id": "half \ud800"},
         {
             "checkers": ["[llm] x", ROWS[0]["checkers"][1]],
-            "functions": [ASKS.replace("'x'", r"'half of a \ud800 letter'"), ""],
+            "functions": [ASKS.replace("'x'", r"'the half of a \ud800 letter is there'"), ""],
         },
     ],
 )
