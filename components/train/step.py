@@ -31,6 +31,8 @@ _STARTS = 3
 
 def run(ctx: StepContext) -> dict[str, Any]:
     """Train until the last step, however often it has to start; see DESIGN for the published files."""
+    from components.models.loading import check_model
+
     experiment = ctx.experiment
     data = ctx.inputs["data"] / "train.parquet"
     rows = read_table(data, PROMPTS).num_rows
@@ -41,6 +43,8 @@ def run(ctx: StepContext) -> dict[str, Any]:
         data=data,
         checkpoints=ctx.work / "checkpoints",
     )
+    # The trainer fills weights that are missing with random numbers.
+    check_model(paths.model)
     check_scaffolded_prompts(experiment, paths.model, data)
     with shipped(ctx.work / LEDGER, ctx):
         _train_to_the_end(ctx, paths)

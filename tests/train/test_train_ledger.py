@@ -14,6 +14,7 @@ from components.core.store import Store
 from components.engine.overrides import TrainingPaths
 from components.judge.memory import CallRow, Entry, Ledger
 from components.judge.memory.segments import join
+from components.models import loading
 from components.reward.rollout_log import RolloutLog
 from components.train import step as train
 
@@ -38,6 +39,7 @@ def context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StepContext:
         (tmp_path / name).mkdir()
     write_table(tmp_path / "data" / "train.parquet", PROMPTS.empty_table(), PROMPTS)
     monkeypatch.setattr(train, "materialize", lambda source, cache: tmp_path / "model")
+    monkeypatch.setattr(loading, "check_model", lambda folder: None)
     store = Store.open((tmp_path / "store").as_uri())
     return StepContext(
         load_experiment("tiny", ["training.steps=2"]),
