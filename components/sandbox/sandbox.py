@@ -84,7 +84,10 @@ class Sandbox:
     async def close(self) -> None:
         """End all its processes; calls under way end by their limits first. Calling it twice is harmless."""
         self._closed = True
-        await asyncio.to_thread(self._executor.shutdown)
+        await asyncio.to_thread(self._end)
+
+    def _end(self) -> None:
+        self._executor.shutdown()
         with self._lock:
             while self._idle:
                 self._idle.pop().end()

@@ -3,6 +3,7 @@
 import contextlib
 import dataclasses
 import json
+import logging
 import os
 import secrets
 import socket
@@ -17,6 +18,9 @@ from components.core.errors import ServiceError
 from components.sandbox.limits import Limits
 from components.sandbox.outcome import JSON, Failure, FailureKind, Outcome, Value
 from components.sandbox.runner import serve, start
+from components.sandbox.runner.sweep import sweep
+
+log = logging.getLogger(__name__)
 
 LEVELS: Final = ("namespaces", "filter")
 """Kinds of isolation, the stronger first."""
@@ -24,6 +28,7 @@ _KINDS: Final = ("value", "broken", *(kind.value for kind in FailureKind))
 _ENVIRONMENT: Final = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
 _START_SECONDS: Final = 180.0
 _HELLO_BYTES: Final = 1 << 16
+_SWEEP_SECONDS: Final = 60.0
 _GRACE_SECONDS: Final = 10.0
 """What a warden may take longer than the call's wall time: under load, to start and to end its processes."""
 
@@ -58,6 +63,7 @@ class Warden:
 
     def __init__(self, level: str, prelude: Prelude) -> None:
         self.level = level
+        self._scratch = _scratch() if level == "filter" else ""
         self._channel, theirs = socket.socketpair()
         folders = [str(path.resolve()) for path in prelude.folders]
         options = {
@@ -65,7 +71,7 @@ class Warden:
             "folders": [*{sys.base_prefix, os.path.realpath(sys.base_prefix), *map(str, prelude.folders), *folders}],
             "search": [str(path) for path in prelude.folders],
             "prelude": prelude.source,
-            "scratch": tempfile.gettempdir(),
+            "scratch": self._scratch,
         }
         argv = [sys.executable, "-I", "-S", "-B", "-X", "utf8", start.__file__, json.dumps(options)]
         with theirs, tempfile.TemporaryFile() as errors:
@@ -141,6 +147,14 @@ class Warden:
                 self._process.wait(_GRACE_SECONDS)
         self._process.kill()
         self._process.wait()
+        if self._scratch:
+            sweep(self._scratch, _SWEEP_SECONDS)
+            try:
+                os.rmdir(self._scratch)
+            except FileNotFoundError:
+                pass
+            except OSError as error:
+                log.warning("what untrusted code wrote is left in %s: %s", self._scratch, error)
 
     def _receive(self, seconds: float, most: int) -> dict[str, Any]:
         try:
@@ -155,6 +169,16 @@ class Warden:
             self.end()
             raise GoneError("it ended")
         return message
+
+
+def _scratch() -> str:
+    """A folder in which others may enter the folders that they know, and see nothing."""
+    try:
+        folder = tempfile.mkdtemp(prefix="sandbox-")
+        os.chmod(folder, 0o711)
+    except OSError as error:
+        raise GoneError(f"it gets no temporary folder: {error}") from error
+    return folder
 
 
 def _is_report(report: Mapping[str, Any]) -> bool:

@@ -7,9 +7,8 @@ import json
 import os
 import resource
 import secrets
-import shutil
+import select
 import socket
-import stat
 import sys
 import tempfile
 import time
@@ -17,6 +16,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NoReturn
 
 from components.sandbox.runner import child, kernel, world
+from components.sandbox.runner.sweep import sweep
 from components.sandbox.runner.watch import AbandonedError, BrokenError, Watch
 
 _COMMON: Final = (
@@ -60,6 +60,10 @@ _FIRST_ID: Final = 0x70000000
 CHANNEL: Final = child.ANSWER
 """Descriptor of the warden's channel: the number that a call's answer then takes, so that no call can inherit it."""
 _OPEN_FILES: Final = 1024
+_SWEEP_SECONDS: Final = 0.25
+"""Of removing files at once, with nothing else done meanwhile."""
+_LONG_SWEEP_SECONDS: Final = 2.0
+_LAST_SWEEP_SECONDS: Final = 60.0
 
 
 def main() -> None:
@@ -94,7 +98,8 @@ def _channel() -> socket.socket:
 class Server:
     """Args:
         options: ``level``, ``folders`` (that may be read), ``search`` (of them, those that imports search),
-            ``prelude`` (trusted source), ``scratch`` (where temporary folders go that are no file systems).
+            ``prelude`` (trusted source), ``scratch`` (a folder of its own for temporary folders that are no
+            file systems).
         channel: where requests come from and reports go to.
 
     Raises:
@@ -106,6 +111,7 @@ class Server:
         self._namespaces = options["level"] == "namespaces"
         self._folders: list[str] = options["folders"]
         self._scratch: str = options["scratch"]
+        self._left = False
         self._user = _FIRST_ID + os.getpid() if os.geteuid() == 0 else None
         if self._namespaces:
             if world.leave_host():
@@ -128,7 +134,16 @@ class Server:
         gc.freeze()
 
     def serve(self) -> None:
-        """Answer requests until whoever asks is gone."""
+        """Answer requests until whoever asks is gone; then nothing is left of their files."""
+        try:
+            self._answer()
+        finally:
+            if not self._namespaces:
+                sweep(self._scratch, _LAST_SWEEP_SECONDS)
+                with contextlib.suppress(OSError):
+                    os.rmdir(self._scratch)
+
+    def _answer(self) -> None:
         while (request := receive(self._channel)) is not None:
             # Calls do not get it, so that it tells the parent which of its requests a report is for.
             own = {"id": request.pop("id")}
@@ -139,6 +154,8 @@ class Server:
             except BrokenError as error:
                 reply = {"kind": "broken", "text": str(error), "seconds": 0.0, "output": ""}
             send(self._channel, reply | own)
+            while self._left and not select.select([self._channel], [], [], 0)[0]:
+                self._left = not sweep(self._scratch, _SWEEP_SECONDS)
 
     def _first_process(self) -> None:
         """Go on as the first process of the pid namespace; the present one waits for it."""
@@ -202,8 +219,11 @@ class Server:
         child.answer(self._base, request["source"], request["call"], request["arguments"], nonce)
 
     def _make_folder(self, stack: contextlib.ExitStack) -> str:
-        folder = tempfile.mkdtemp(prefix="sandbox-", dir=self._scratch)
-        stack.callback(_remove, folder)
+        if self._left:
+            # So that removing keeps up with making, when one call follows the other.
+            self._left = not sweep(self._scratch, _LONG_SWEEP_SECONDS)
+        folder = tempfile.mkdtemp(dir=self._scratch)
+        stack.callback(self._discard, folder)
         if self._user is not None:
             try:
                 os.chown(folder, self._user, self._user)
@@ -212,20 +232,10 @@ class Server:
                 os.chmod(folder, 0o777)
         return folder
 
-
-def _remove(folder: str) -> None:
-    """Remove a folder that untrusted code may have made hard to remove; all its processes are gone."""
-
-    def open_up(_function: object, path: str, _error: object) -> None:
-        with contextlib.suppress(OSError):
-            os.chmod(os.path.dirname(path), stat.S_IRWXU)
-            if os.path.isdir(path) and not os.path.islink(path):
-                os.chmod(path, stat.S_IRWXU)
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                os.unlink(path)
-
-    shutil.rmtree(folder, onerror=open_up)
+    def _discard(self, folder: str) -> None:
+        """Remove a call's folder, or put it where no later call finds it; all the call's processes are gone."""
+        os.rename(folder, os.path.join(self._scratch, secrets.token_hex(16)))
+        self._left = not sweep(self._scratch, _SWEEP_SECONDS)
 
 
 def send(channel: socket.socket, message: Mapping[str, Any]) -> None:
