@@ -63,6 +63,9 @@ def test_filter_decides_as_its_rules_say(machine: str, forks: bool, only: int | 
     assert {of(name) for name in SCHEDULING} == {EPERM}
     changing = {of(name) for name in ("fchmod", "fchmodat", "fchownat", "utimensat", "fsetxattr", "setxattr")}
     assert changing == ({ALLOW} if only is None else {EPERM})
+    # fchmodat2, setxattrat, removexattrat, file_setattr
+    newer = {decide(code, ARCHITECTURE[machine], number) for number in (452, 463, 466, 469)}
+    assert newer == changing
     # F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL with O_NONBLOCK, F_SETLK, F_DUPFD_CLOEXEC
     assert {of("fcntl", 3, command, 0x800) for command in (0, 1, 2, 3, 4, 6, 1030)} == {ALLOW}
     # F_SETOWN, F_SETSIG, F_SETOWN_EX, F_SETLEASE, F_NOTIFY; F_SETFL with O_ASYNC

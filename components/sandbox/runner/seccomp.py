@@ -77,10 +77,11 @@ _CHANGING_FILES: Final = {
     "x86_64": (
         # chmod, fchmod, fchmodat, fchmodat2, chown, fchown, lchown, fchownat, utime, utimes, futimesat, utimensat
         *(90, 91, 268, 452, 92, 93, 94, 260, 132, 235, 261, 280),
-        # setxattr, lsetxattr, fsetxattr, removexattr, lremovexattr, fremovexattr, setxattrat, removexattrat
-        *(188, 189, 190, 197, 198, 199, 463, 466),
+        # setxattr, lsetxattr, fsetxattr, removexattr, lremovexattr, fremovexattr, setxattrat, removexattrat,
+        # file_setattr
+        *(188, 189, 190, 197, 198, 199, 463, 466, 469),
     ),
-    "aarch64": (52, 53, 452, 54, 55, 88, 5, 6, 7, 14, 15, 16, 463, 466),
+    "aarch64": (52, 53, 452, 54, 55, 88, 5, 6, 7, 14, 15, 16, 463, 466, 469),
 }
 """What Landlock does not restrict: changes of a file's mode, owner, times and attributes, wherever it lies."""
 _X32: Final = 0x40000000
