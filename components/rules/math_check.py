@@ -60,12 +60,16 @@ def _equal(answer: str, response: str) -> bool:
     box = last_box(response)
     target = _read(response[-_TAIL:]) if box is None else _read("\\boxed{" + box + "}") or [box.strip()]
     trouble = None
-    for one, other in itertools.product(gold, target):
+    pairs = list(itertools.product(gold, target))
+    for left, (one, other) in zip(range(len(pairs) - 1, -1, -1), pairs, strict=True):
         try:
             if math_verify.verify(one, other, timeout_seconds=None, raise_on_error=True):
                 return True
-        except Exception as error:  # noqa: BLE001 (another pair may be equal; else it is raised below)
+        except Exception as error:
+            # Another pair may be equal; if none is, it is raised in the end.
             trouble = error
+            if not left:
+                raise
     if trouble is not None:
         raise trouble
     return False

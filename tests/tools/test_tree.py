@@ -60,9 +60,13 @@ def broad_handlers(path: Path) -> int:
     return broad
 
 
+BOUNDARIES = {"components/sandbox/runner/child.py": 2}
+"""Where untrusted code ends: whatever it raises, and whatever its error raises when it is printed, is its outcome."""
+
+
 def test_a_broad_except_stands_only_at_the_process_boundary():
     found = {str(path): count for path in SOURCES if (count := broad_handlers(path))}
-    assert found == {}
+    assert found == BOUNDARIES
 
 
 def imported(path: Path) -> set[str]:
