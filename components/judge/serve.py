@@ -101,5 +101,8 @@ def command_for(spec: "JudgeSpec", port: int) -> list[str]:
     # A missing vLLM is told before gigabytes are fetched.
     command = vllm_command(spec, state_folder(), port=str(port))
     folder = materialize(spec.source, cache_folder(state_folder()))
+    from components.models.loading import check_model
+
+    check_model(folder)
     command[command.index("--model") + 1] = str(folder)
     return command

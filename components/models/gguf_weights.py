@@ -10,6 +10,7 @@ from gguf.quants import dequantize
 from transformers import LlamaConfig, LlamaForCausalLM, PretrainedConfig, PreTrainedModel, Qwen2Config, Qwen2ForCausalLM
 
 from components.core.errors import GavelError
+from components.models.loading import check_finite
 
 _FAMILIES: dict[str, tuple[type[PretrainedConfig], type[PreTrainedModel]]] = {
     "llama": (LlamaConfig, LlamaForCausalLM),
@@ -49,7 +50,7 @@ def load_model(path: Path) -> tuple[PreTrainedModel, GGUFReader]:
         The model, and the reader for its tokenizer metadata.
 
     Raises:
-        GavelError: the file is no GGUF, or of a family that is not known here.
+        GavelError: the file is no GGUF, of a family that is not known here, or of weights that are not finite.
     """
     try:
         reader = GGUFReader(str(path))
@@ -72,6 +73,7 @@ def load_model(path: Path) -> tuple[PreTrainedModel, GGUFReader]:
     model.tie_weights()
     if unexpected or set(missing) - {"lm_head.weight"}:
         raise GavelError(f"tensors do not fit the model: missing {missing}, unexpected {unexpected}", where=str(path))
+    check_finite(model.named_parameters(), path)
     return model, reader
 
 

@@ -14,6 +14,7 @@ from components.core.errors import StepError
 from components.models.weight_files import REMEDY, weight_files
 
 _SHOWN = 3
+_BYTES = (torch.float8_e4m3fn, torch.float8_e5m2)
 
 
 def load_model(folder: Path, dtype: str | torch.dtype = torch.float32, **options: Any) -> PreTrainedModel:
@@ -88,8 +89,10 @@ def check_finite(
 
 
 def _is_finite(tensor: torch.Tensor) -> bool:
-    # The eight-bit types have no isfinite of their own.
-    return bool(torch.isfinite(tensor if tensor.element_size() > 1 else tensor.float()).all())
+    if tensor.element_size() == 1:
+        # These have no isfinite of their own; the smaller types that are packed into bytes have no NaN.
+        return tensor.dtype not in _BYTES or bool(torch.isfinite(tensor.float()).all())
+    return bool(torch.isfinite(tensor).all())
 
 
 def _load(folder: Path, **options: Any) -> PreTrainedModel:

@@ -14,8 +14,12 @@ from components.core.errors import GavelError, JudgeError
 from components.core.progress import Progress
 from components.core.services.process import ProcessId
 from components.core.spec.cluster import ClusterSpec, StoreSpec
+from components.core.spec.source import TinySource
+from components.judge import serve
 from components.judge.endpoint import Endpoint, forget_endpoint, read_endpoint, record_endpoint, resolve_endpoint
+from components.judge.placement import local
 from components.judge.placement.base import choose_placement
+from components.models.materialize import materialize
 
 SOURCE = {"kind": "tiny", "seed": 1}
 
@@ -102,6 +106,20 @@ def test_kubernetes_is_refused_until_its_back_end_is_there(serving: str, where: 
     with pytest.raises(JudgeError, match="comes with the cluster overlay"):
         placement.up(progress())
     assert placement.down() is False
+
+
+@pytest.mark.parametrize("way", ["up", "serve"])
+def test_vllm_is_not_started_on_broken_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
+    folder = materialize(TinySource(kind="tiny", seed=1), tmp_path / "cache")
+    (folder / "model.safetensors").write_bytes(b"")
+    judge = spec(serving="vllm", endpoint=None, source={"kind": "folder", "path": str(folder)})
+    for module in (local, serve):
+        monkeypatch.setattr(module, "vllm_command", lambda *_, **__: ["no-such-command", "--model", ""])
+    monkeypatch.setenv("GAVEL_STATE", str(tmp_path / "state"))
+    placement = choose_placement(judge, cluster(), tmp_path / "state")
+    start = {"serve": lambda: serve.command_for(judge, 8000), "up": lambda: placement.up(progress())}[way]
+    with pytest.raises(GavelError, match=r"model\.safetensors is a file of 0 bytes"):
+        start()
 
 
 def test_vllm_without_vllm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -128,3 +128,10 @@ def test_a_file_that_is_no_gguf_is_refused(tmp_path: Path):
     (tmp_path / "x.gguf").write_bytes(b"not a model at all, but long enough to be read as a header" * 4)
     with pytest.raises(GavelError, match="not a readable GGUF"):
         load_model(tmp_path / "x.gguf")
+
+
+def test_weights_that_are_no_numbers_are_refused(tmp_path: Path, original: LlamaForCausalLM):
+    original.model.norm.weight.data[1] = torch.nan
+    write(tmp_path / "m.gguf", original)
+    with pytest.raises(GavelError, match=r"1 tensors \(model\.norm\.weight\) hold NaN"):
+        load_model(tmp_path / "m.gguf")

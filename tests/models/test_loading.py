@@ -188,3 +188,20 @@ def test_no_weights_and_no_known_architecture(folder: Path, read):
     (folder / "model.safetensors").unlink()
     with pytest.raises(StepError, match="no weights"):
         read(folder)
+
+
+@pytest.mark.parametrize("dtype", [torch.float8_e4m3fn, torch.float8_e5m2, torch.bfloat16, torch.float16])
+def test_small_types_are_checked_and_quantised_names_are_not(folder: Path, dtype: torch.dtype):
+    """Quantisers name and pack weights in ways of their own."""
+    config = json.loads((folder / "config.json").read_text())
+    quantised = {**config, "quantization_config": {"quant_method": "fp8"}}
+    (folder / "config.json").write_text(json.dumps(quantised))
+    extra = torch.ones(4)
+    for value in (1.0, torch.nan):
+        extra[2] = value
+        packed = {"a.scale": extra.to(dtype), "a.packed": torch.ones(3, dtype=torch.uint8)}
+        rewrite(folder, lambda weights, packed=packed: {**weights, **packed})
+        if value == 1.0:
+            check_model(folder)
+    with pytest.raises(StepError, match=r"1 tensors \(a\.scale\) hold NaN"):
+        check_model(folder)

@@ -47,6 +47,11 @@ class LocalPlacement:
             vllm_command(spec, Path(), port="0")  # Refuses before gigabytes are fetched.
         progress.phase(f"preparing the weights of judge {spec.name}")
         folder = materialize(spec.source, cache_folder(self._state))
+        if spec.serving == "vllm":
+            # The embedded server checks what it loads.
+            from components.models.loading import check_model
+
+            check_model(folder)
         progress.phase(f"starting judge {spec.name}")
         service = self._manager.start(
             ServiceSpec(
