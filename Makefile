@@ -141,7 +141,7 @@ test-demo: $(VENV)/.ready-dev ## A short form of the demo with the real small mo
 	@$(PY) -m pytest -q -m smollm
 
 .PHONY: test-suites
-test-suites: $(VENV)/.ready-dev ## Judges and writers killed many times, IFEval against another implementation (some three minutes)
+test-suites: $(VENV)/.ready-dev ## Judges and writers killed many times, IFEval beside another implementation, merges of several ranks (some five minutes)
 	@$(PY) -m pytest -q -m suites
 
 .PHONY: test-arms

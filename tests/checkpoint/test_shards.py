@@ -18,7 +18,7 @@ from components.core.services.ports import free_ports
 from components.engine.environment import environment_on
 
 pytest.importorskip("verl")
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.suites]
 
 RANKS = 3
 """Divides none of the tiny model's dimensions, so that the ranks' parts differ in size."""

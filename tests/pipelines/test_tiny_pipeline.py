@@ -102,6 +102,7 @@ def test_a_retrained_model_under_the_same_name_is_evaluated_again(runner: Runner
     assert {step for step in DURABLE if result[step] == "reused"} == {"prepare-data"}
 
 
+@pytest.mark.kills
 def test_killed_while_training_the_same_command_resumes(runner: Runner, first: str):
     child = runner.start("seed=5", "training.steps=4")
     assert child.stdout is not None
@@ -125,6 +126,7 @@ def test_killed_while_training_the_same_command_resumes(runner: Runner, first: s
     assert len(set(prompts)) == len(prompts), "a resumed run repeated or skipped prompts"
 
 
+@pytest.mark.kills
 def test_two_runs_at_once_in_one_state_folder(runner: Runner, first: str):
     one = runner.start()
     assert one.stdout is not None
