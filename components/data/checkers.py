@@ -11,14 +11,12 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from components.core.errors import ContractError
+from components.judge.rule import LONGEST_FUNCTION
 
 MOST: Final = 32
 """Criteria derived for one row at most."""
 SHORTEST: Final = 20
 """Characters below which an item is a fragment and no criterion."""
-
-LONGEST_FUNCTION: Final = 256 * 1024
-"""Characters of a function's source; parsing takes hundreds of times its size in memory."""
 
 _CHECKER: Final = re.compile(r"\s*\[(llm|rule)\]\s*(\S.*)", re.DOTALL)
 _CATEGORY: Final = re.compile(r"([\w /&-]{1,60}):\s*\S", re.DOTALL)
@@ -47,7 +45,7 @@ def parse_checker(text: str, function: str, *, where: str) -> Checker:
 
     Raises:
         ContractError: it does not begin with [llm] or [rule], or nothing follows; or the function is longer than
-            :data:`LONGEST_FUNCTION`.
+            :data:`components.judge.rule.LONGEST_FUNCTION`.
     """
     if len(function) > LONGEST_FUNCTION:
         raise ContractError(

@@ -135,16 +135,15 @@ def _criteria(value: object, where: str) -> tuple[Criterion, ...]:
             "key 'criteria': must be a list that is not empty", where=where, remedy=f"such as {EXAMPLE}"
         )
     criteria = tuple(_criterion(entry, f"{where}, criteria[{index}]") for index, entry in enumerate(value))
-    seen: set[tuple[str, str, Rule | None]] = set()
+    seen: set[object] = set()
     for line in criteria:
-        key = (" ".join(line.text.split()), line.verifier, line.rule)
-        if key in seen:
+        if line.line in seen:
             raise ContractError(
                 f"key 'criteria': {line.text!r} stands there twice",
                 where=where,
                 remedy="keep it once, with the sum of the points",
             )
-        seen.add(key)
+        seen.add(line.line)
     return criteria
 
 

@@ -10,7 +10,6 @@ from components.core.errors import ContractError
 from components.data.item import Item
 from components.data.turns import Turn, question_of, unicode_text
 from components.judge.rubrics import rubric_json
-from components.judge.rule import Rule
 from components.judge.verdict import Criterion
 
 
@@ -82,12 +81,11 @@ def merge_lines(lines: Iterable[Criterion], counts: Counter[str], *, where: str)
         ContractError: points add up to nothing or to no number, no line has positive points, there is no line, or
             one holds half of a surrogate pair.
     """
-    merged: dict[tuple[str, str, Rule | None], Criterion] = {}
+    merged: dict[object, Criterion] = {}
     for line in lines:
-        key = (" ".join(line.text.split()), line.verifier, line.rule)
-        before = merged.get(key)
+        before = merged.get(line.line)
         if before is None:
-            merged[key] = line
+            merged[line.line] = line
             continue
         counts["merged_criteria"] += 1
         points = before.points + line.points
@@ -103,7 +101,9 @@ def merge_lines(lines: Iterable[Criterion], counts: Counter[str], *, where: str)
                 where=where,
                 remedy="give points between 1 and 100, or -100 and -1",
             )
-        merged[key] = dataclasses.replace(before, points=points, tags=tuple(dict.fromkeys((*before.tags, *line.tags))))
+        merged[line.line] = dataclasses.replace(
+            before, points=points, tags=tuple(dict.fromkeys((*before.tags, *line.tags)))
+        )
     if not merged:
         raise ContractError("the row has no criterion", where=where, remedy="give it one, or leave the row out")
     if not any(line.points > 0 for line in merged.values()):

@@ -17,6 +17,9 @@ ARGUMENTS: Final[Mapping[str, Mapping[str, type]]] = {
 ``word_count_range``: its words are from ``min_count`` to ``max_count``, both included; ``python``: ``function`` is
 source that defines ``check_following(instruction, response) -> bool``."""
 
+LONGEST_FUNCTION: Final = 256 << 10
+"""Characters of a function's source; longer ones decide nothing. Parsing takes hundreds of times its size in memory."""
+
 EXAMPLE: Final = '{"name": "word_count_range", "min_count": 20, "max_count": 40}'
 
 

@@ -101,6 +101,11 @@ class Criterion:
         if self.points == 0 or not math.isfinite(self.points):
             raise ValueError(f"criterion {self.text!r}: points must be finite and not zero, got {self.points}")
 
+    @property
+    def line(self) -> tuple[str, str, Rule | None]:
+        """What two lines of a rubric share when one of them is a repetition: text (but for spaces) and who decides."""
+        return " ".join(self.text.split()), self.verifier, self.rule
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Sample:

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from components.core.errors import ContractError
-from components.judge.rule import Rule
 from components.judge.verdict import Criterion, Verdict, VerdictStatus
 
 Value = Literal["probability", "binary"]
@@ -124,16 +123,15 @@ def check_once(criteria: Iterable[Criterion], where: str) -> None:
     Raises:
         ContractError: names the row and the line.
     """
-    seen: set[tuple[str, str, Rule | None]] = set()
+    seen: set[object] = set()
     for criterion in criteria:
-        line = (" ".join(criterion.text.split()), criterion.verifier, criterion.rule)
-        if line in seen:
+        if criterion.line in seen:
             raise ContractError(
                 f"the rubric has a criterion twice: {criterion.text!r}",
                 where=where,
                 remedy="keep it once, with the sum of the points",
             )
-        seen.add(line)
+        seen.add(criterion.line)
 
 
 def check_sizes(criteria: Sequence[Criterion], min_known_weight: float, where: str) -> None:

@@ -1,18 +1,14 @@
 """Rule ``python``: a function that came with the data, ``check_following(instruction, response) -> bool``."""
 
 from pathlib import Path
-from typing import Final
 
-from components.judge.rule import Rule
+from components.judge.rule import LONGEST_FUNCTION, Rule
 from components.rules import python_source
 from components.rules.finding import Finding
 from components.rules.outcomes import finding
 from components.sandbox.limits import Limits
 from components.sandbox.sandbox import Sandbox
 from components.sandbox.warden import Prelude
-
-LONGEST: Final = 256 << 10
-"""Characters of a function's text; those of VerInstruct have some thousands at most."""
 
 
 class PythonRule:
@@ -36,8 +32,8 @@ class PythonRule:
             response: its second one.
         """
         text = str(rule["function"])
-        if len(text) > LONGEST:
-            return Finding(None, f"too_large: a function of {len(text)} characters; at most {LONGEST}")
+        if len(text) > LONGEST_FUNCTION:
+            return Finding(None, f"too_large: a function of {len(text)} characters; at most {LONGEST_FUNCTION}")
         return finding(await self._sandbox.run("", "check", [text, question, response]))
 
     async def close(self) -> None:

@@ -170,7 +170,7 @@ def _rescore(experiment: "Experiment", stored: _Stored, output: Path, state: Pat
         (out / "summary.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
         for each in OUTPUTS:
             (out / each).replace(output / each)
-    return table(json.loads((output / "summary.json").read_text(encoding="utf-8")))
+    return table(summary)
 
 
 def _parser() -> argparse.ArgumentParser:

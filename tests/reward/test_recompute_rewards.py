@@ -8,10 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from prompt_tables import write_prompts
 from recompute_rewards import main, recompute
 from scripted_judge import ScriptedJudge
 
-from components.core.contracts import PROMPTS, ROLLOUTS, VERDICTS, write_table
+from components.core.contracts import ROLLOUTS, VERDICTS, write_table
 from components.judge.memory import Ledger
 from components.reward.rollout_log import RolloutLog
 
@@ -21,28 +22,6 @@ LINES = [
     {"text": "b", "points": 1.0, "verifier": "rule", "tags": [], "rule": {"name": "python", "function": "x"}},
     {"text": "c", "points": 1.0, "verifier": "rule", "tags": [], "rule": {"name": "python", "function": "y"}},
 ]
-
-
-def prompts(path: Path, **rubrics: list[dict[str, object]]) -> Path:
-    rows = [
-        {
-            "prompt": [{"role": "user", "content": "Write."}],
-            "data_source": "d",
-            "ability": "a",
-            "reward_model": {"style": "rubric", "ground_truth": "{}"},
-            "extra_info": {
-                "id": name,
-                "index": index,
-                "split": "train",
-                "question": "Write.",
-                "rubric": json.dumps(lines),
-                "template": "t",
-            },
-        }
-        for index, (name, lines) in enumerate(rubrics.items())
-    ]
-    write_table(path, rows, PROMPTS)
-    return path
 
 
 def rollout(sample_id: str, reward: float | None) -> dict[str, object]:
@@ -120,7 +99,7 @@ def table(tmp_path: Path) -> Path:
         verdict("s4", 2, None, "rule"),
     ]
     write_table(tmp_path / "verdicts.parquet", verdicts, VERDICTS)
-    prompts(tmp_path / "train.parquet", r=LINES)
+    write_prompts(tmp_path / "train.parquet", {"r": LINES})
     return tmp_path
 
 
@@ -159,7 +138,7 @@ def test_a_wrong_reward_is_named(run: Run, table: Path, wrong: float | None) -> 
 
 def test_unclipped(run: Run, tmp_path: Path) -> None:
     lines = [LINES[0], {"text": "d", "points": -4.0, "verifier": "llm", "tags": []}]
-    prompts(tmp_path / "train.parquet", r=lines)
+    write_prompts(tmp_path / "train.parquet", {"r": lines})
     write_table(tmp_path / "verdicts.parquet", [verdict("s1", 0, 0.0), verdict("s1", 1, 1.0)], VERDICTS)
     for reward, options in ((0.0, []), (-4 / 3, ["--unclipped"])):
         write_table(tmp_path / "rollouts.parquet", [rollout("s1", reward)], ROLLOUTS)
@@ -167,7 +146,7 @@ def test_unclipped(run: Run, tmp_path: Path) -> None:
 
 
 def test_several_judges_need_a_name(run: Run, tmp_path: Path) -> None:
-    prompts(tmp_path / "train.parquet", r=LINES[:1])
+    write_prompts(tmp_path / "train.parquet", {"r": LINES[:1]})
     rows = [verdict("s1", 0, 1.0), verdict("s1", 0, 0.0, "k"), verdict("s1", 0, 0.5, "panel")]
     write_table(tmp_path / "verdicts.parquet", rows, VERDICTS)
     write_table(tmp_path / "rollouts.parquet", [rollout("s1", 0.5)], ROLLOUTS)
@@ -201,7 +180,7 @@ async def test_what_the_reward_manager_logs(
     log.close()
     with Ledger(tmp_path / "ledger.sqlite") as ledger:
         ledger.export_parquet(tmp_path / "verdicts.parquet")
-    prompts(tmp_path / "train.parquet", g=lines)
+    write_prompts(tmp_path / "train.parquet", {"g": lines})
     assert [reward for _, reward, _ in recompute(tmp_path, tmp_path / "train.parquet", combine=combine)] == found
     assert run(tmp_path, tmp_path / "train.parquet", "--combine", combine)[0] == 0
     # The other formula is another reward.

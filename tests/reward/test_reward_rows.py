@@ -1,11 +1,12 @@
 """Rows that a way to combine has no number for, in the check before training and in its table of prompts."""
 
+import json
 from pathlib import Path
 
 import pytest
+from prompt_tables import write_prompts
 from verdicts import llm, rule
 
-from components.core.contracts import PROMPTS, write_table
 from components.core.errors import ContractError
 from components.core.spec import load_experiment
 from components.core.spec.reward import RewardSpec
@@ -63,24 +64,9 @@ def test_a_number(combine: str, criteria: list[Criterion]) -> None:
 
 
 def test_the_table_of_prompts_is_looked_through(tmp_path: Path) -> None:
-    rows = [
-        {
-            "prompt": [{"role": "user", "content": "Write."}],
-            "data_source": "d",
-            "ability": "a",
-            "reward_model": {"style": "rubric", "ground_truth": "{}"},
-            "extra_info": {
-                "id": name,
-                "index": index,
-                "split": "train",
-                "question": "Write.",
-                "rubric": rubric_json(criteria),
-                "template": "t",
-            },
-        }
-        for index, (name, criteria) in enumerate([("good", [llm("a"), rule("b")]), ("bad", [llm("a")])])
-    ]
-    write_table(tmp_path / "train.parquet", rows, PROMPTS)
+    rubrics = {"good": [llm("a"), rule("b")], "bad": [llm("a")]}
+    table = {name: json.loads(rubric_json(criteria)) for name, criteria in rubrics.items()}
+    write_prompts(tmp_path / "train.parquet", table)
     given = "data.criteria=[{text: a, verifier: rule, rule: {name: word_count_range, min_count: 1, max_count: 9}}]"
     experiment = load_experiment("tiny", [given, "reward.combine=rule_only"])
     with pytest.raises(ContractError, match=r"no rule line(.|\n)*train.parquet, row bad"):

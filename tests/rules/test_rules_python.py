@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from components.judge.rule import LONGEST_FUNCTION
 from components.judge.verdict import UnknownReason, Verdict, VerdictStatus
 from components.rules import python_source
-from components.rules.python_rule import LONGEST
 from components.rules.python_source import plain_source
 
 ROOT = Path(__file__).parents[2]
@@ -161,7 +161,7 @@ def test_our_own_process_parses_no_function(monkeypatch: pytest.MonkeyPatch, dec
     assert decide("python", "our own", function=HEAD + "return True").status is VerdictStatus.MET
 
 
-@pytest.mark.parametrize("length", [LONGEST + 1, 70 << 20])
+@pytest.mark.parametrize("length", [LONGEST_FUNCTION + 1, 70 << 20])
 def test_a_function_that_is_too_long_is_unknown(decide: Decide, length: int) -> None:
     verdict = decide("python", "x", function=(HEAD + "return True\n").ljust(length, "#"))
     assert verdict.reason is UnknownReason.RULE_FAILED
