@@ -50,24 +50,23 @@ def evaluate_locally(experiment: Experiment, checkpoint: str, *, base: bool) -> 
         )
 
     steps = ("import-model", "prepare-data", "generate", "deploy-judge", "probe-judge", "score")
-    ran = run_graph(experiment, (*steps, *(IFEVAL if ifeval else ()), "teardown-judge"), launch)
-    found: dict[str, Any] = json.loads(ran.read("score", "summary.json"))
-    model = Manifest.model_validate_json(ran.read("import-model", MANIFEST_NAME))
+    models = ("base", "trained") if asked is not None and asked.base else ("trained",)
+    with run_graph(experiment, (*steps, *(IFEVAL if ifeval else ()), "teardown-judge"), launch) as ran:
+        scored: dict[str, Any] = json.loads(ran.read("score", "summary.json"))
+        model = Manifest.model_validate_json(ran.read("import-model", MANIFEST_NAME))
+        followed = {name: json.loads(ran.read("ifeval", f"{name}/summary.json")) for name in models if ifeval}
     found = {
         "policy": experiment.policy.name,
         "checkpoint": {"path": checkpoint, "sha256": model.sha256},
         "constraints": experiment.data.constraints if experiment.data.kind == "verif_rows" else None,
         "digest": experiment.digest(),
-        **found,
+        **scored,
     }
     text = table(found)
     if ifeval:
-        models = (
-            ("base", "trained") if experiment.evaluation.ifeval and experiment.evaluation.ifeval.base else ("trained",)
-        )
-        found["ifeval"] = {model: json.loads(ran.read("ifeval", f"{model}/summary.json")) for model in models}
-        for model, summary in found["ifeval"].items():
-            text += f"\n\nIFEval, {model}\n{ifeval_table(summary)}"
+        found["ifeval"] = followed
+        for name, summary in followed.items():
+            text += f"\n\nIFEval, {name}\n{ifeval_table(summary)}"
     target = ran.state / "reports" / f"{experiment.name}-eval" / "summary.json"
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")

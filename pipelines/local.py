@@ -8,7 +8,7 @@ import sys
 import time
 import uuid
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -79,17 +79,19 @@ def run_locally(experiment: Experiment) -> Path:
             ifeval=experiment.evaluation.ifeval is not None,
         )
 
-    ran = run_graph(experiment, steps_of(experiment), launch)
-    target = ran.state / "reports" / experiment.name
-    target.mkdir(parents=True, exist_ok=True)
-    # A copy where a browser can open it.
-    for name in ("report.html", "summary.json"):
-        (target / name).write_bytes(ran.read("report", name))
+    with run_graph(experiment, steps_of(experiment), launch) as ran:
+        target = ran.state / "reports" / experiment.name
+        target.mkdir(parents=True, exist_ok=True)
+        # A copy where a browser can open it.
+        for name in ("report.html", "summary.json"):
+            (target / name).write_bytes(ran.read("report", name))
     return target / "report.html"
 
 
-def run_graph(experiment: Experiment, steps: Sequence[str], launch: Callable[[str], None]) -> Ran:
-    """Run a graph here, by KFP's local runner.
+@contextlib.contextmanager
+def run_graph(experiment: Experiment, steps: Sequence[str], launch: Callable[[str], None]) -> Iterator[Ran]:
+    """Run a graph here, by KFP's local runner; what it left can be read inside the ``with``, after which the store may
+    be gone with the other services.
 
     Steps whose results are published already are not run again. Whatever ends the run, its services end with it.
 
@@ -128,7 +130,7 @@ def run_graph(experiment: Experiment, steps: Sequence[str], launch: Callable[[st
             shutil.rmtree(state / "kfp" / run_id, ignore_errors=True)
             lines = runlog.read(runlog.log_path(state))
             print(summary_table(lines, steps, seconds=time.time() - started, peak_bytes=memory.peak), flush=True)
-        return Ran(store, state, lines)
+        yield Ran(store, state, lines)
 
 
 def _check_store(url: str) -> None:

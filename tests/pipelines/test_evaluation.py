@@ -1,5 +1,6 @@
 """What an evaluation says its figures are of."""
 
+import contextlib
 import json
 from pathlib import Path
 
@@ -23,7 +24,8 @@ def test_figures_name_reward_policy_and_checkpoint(tmp_path: Path, monkeypatch: 
     (store / "import-model" / "manifest.json").write_text(manifest.model_dump_json())
     (store / "score" / "summary.json").write_text(json.dumps(summarise(experiment, [], {})))
     lines = [StepLine(s, "ran", "i", 1.0, uri=f"{store.as_uri()}/{s}") for s in ("import-model", "score")]
-    monkeypatch.setattr(evaluation, "run_graph", lambda *_: Ran(store.as_uri(), tmp_path / "state", lines))
+    ran = Ran(store.as_uri(), tmp_path / "state", lines)
+    monkeypatch.setattr(evaluation, "run_graph", lambda *_: contextlib.nullcontext(ran))
     text, path = evaluation.evaluate_locally(experiment, "s3://bucket/one", base=False)
     assert "(combine rubric; protocol likelihood_ratio; value binary)" in text
     assert f"checkpoint: s3://bucket/one (sha256 {manifest.sha256[:12]})" in text
