@@ -2,6 +2,6 @@
 
 from components.core.step.execute import execute
 from components.core.step.kfp import kfp_step
-from components.core.step.model import Published, Step, StepContext
+from components.core.step.model import Elsewhere, Published, Step, StepContext
 
-__all__ = ["Published", "Step", "StepContext", "execute", "kfp_step"]
+__all__ = ["Elsewhere", "Published", "Step", "StepContext", "execute", "kfp_step"]

@@ -1,6 +1,8 @@
 """Running a step: reuse what is published, else do the work and publish it."""
 
+import dataclasses
 import json
+import os
 import shutil
 import time
 from collections.abc import Mapping
@@ -18,16 +20,20 @@ from components.core.progress import Progress, clock_text
 from components.core.services.state import state_folder
 from components.core.step import runlog
 from components.core.step.lock import exclusive, lock_wait
-from components.core.step.model import Published, Step, StepContext
+from components.core.step.model import Elsewhere, Published, Step, StepContext
 from components.core.step.provenance import git_state, host, parquet_rows
 from components.core.step.results import Results, Source, open_sources
 from components.core.step.source import code_version
 from components.core.step.watchdog import start_watchdog
 from components.core.store import Store
 from components.core.store.disk import atomic
+from components.core.store.keys import join
 
 if TYPE_CHECKING:
     from components.core.spec import Experiment
+
+INSIDE_VARIABLE = "GAVEL_INSIDE_JOB"
+"""1 where a step that could go elsewhere has arrived there."""
 
 
 def execute(step: Step, experiment_json: str, store_url: str, inputs: Mapping[str, str]) -> Published:
@@ -51,7 +57,7 @@ def perform(step: Step, experiment: "Experiment", store_url: str, inputs: Mappin
     """As ``execute``, with the experiment as an object."""
     began = time.monotonic()
     state = state_folder()
-    execution = _Execution(step, experiment, state, Progress(step.name))
+    execution = _Execution(step, experiment, state, Progress(step.name), store_url)
     start_watchdog()
     try:
         # A step that acts on the world must not depend on the store: a judge is torn down even if the store is gone.
@@ -75,6 +81,7 @@ class _Execution:
     experiment: "Experiment"
     state: Path
     progress: Progress
+    store_url: str
     identity: str = ""
     code: str = ""
     packages: dict[str, str] = field(default_factory=dict)
@@ -93,12 +100,41 @@ class _Execution:
             return self._act(sources)
         results = self.results = Results(store, self.experiment.name, step.name, self.identity)
         found = results.find(self.progress)
-        if found is None:
+        if found is None and self._goes_elsewhere():
+            # No lock: whoever waits for the same job may do so side by side.
+            found = self._elsewhere(results, store_url=self.store_url, uris=uris)
+        elif found is None:
             with exclusive(self._beside("lock"), self.progress, lock_wait()):
                 found = results.find(self.progress) or self._make(results, sources)
         if found.reused:
             self.progress.phase(f"reused {found.uri}")
         return found
+
+    def _goes_elsewhere(self) -> bool:
+        inside = os.environ.get(INSIDE_VARIABLE) == "1"
+        return self.step.elsewhere is not None and self.experiment.cluster.placement == "kubernetes" and not inside
+
+    def _elsewhere(self, results: Results, store_url: str, uris: Mapping[str, str]) -> Published:
+        assert self.step.elsewhere is not None
+        asked = Elsewhere(
+            experiment=self.experiment,
+            store=results.store,
+            store_url=store_url,
+            inputs=uris,
+            identity=self.identity,
+            progress=self.progress,
+            state=self.state,
+            place=results.prefix,
+        )
+        self.step.elsewhere(asked)
+        found = results.find(self.progress)
+        if found is None:
+            raise StepError(
+                "the job ended well, but its result is not in the store",
+                where=results.store.uri(results.prefix),
+                remedy="see whether job and step use the same image: another code version makes another identity",
+            )
+        return dataclasses.replace(found, reused=False)
 
     def _act(self, sources: Mapping[str, Source]) -> Published:
         metadata, _ = self._work(sources)
@@ -147,7 +183,8 @@ class _Execution:
             self.progress.begin(None),
             self.state,
             store=self.results.store if self.results else None,
-            place=self.results.prefix if self.results else "",
+            place=join(str(self.experiment.name), self.step.name, self.identity),
+            store_url=self.store_url,
         )
         began = time.monotonic()
         metadata = dict(self.step.run(context))

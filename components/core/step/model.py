@@ -36,6 +36,26 @@ class StepContext:
     place: str = ""
     """Key of this identity's folder in ``store``. What a step puts there itself lies in a folder of its own, beside the
     published content, and is no part of the result."""
+    store_url: str = ""
+    """Root of the run's store, also for a step that is not durable: what it leaves there may never decide whether it
+    succeeds."""
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """What is given to whoever has a step's work done in another place: a job of the cluster."""
+
+    experiment: "Experiment"
+    store: Store
+    store_url: str
+    inputs: Mapping[str, str]
+    """URIs of the published folders that the step reads, by name."""
+    identity: str
+    progress: Progress
+    state: Path
+    """The folder of everything local and temporary (GAVEL_STATE), here."""
+    place: str
+    """Key of this identity's folder in ``store``, in which the result must be found afterwards."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +85,9 @@ class Step:
     """False for a step that acts on the world (deploy, probe, tear-down): it always runs and publishes nothing."""
     keep_work: bool = False
     """True to keep ``work`` after the result is published."""
+    elsewhere: Callable[[Elsewhere], None] | None = None
+    """On a cluster (placement kubernetes) called in place of ``run``: has this same step run inside a job, and returns
+    once that has published the result. Its sources join no identity, since no result depends on who waits for it."""
 
 
 @dataclass(frozen=True)
