@@ -1,0 +1,16 @@
+"""Labels and annotations of the objects that Gavel makes."""
+
+MANAGED_BY = {"app.kubernetes.io/managed-by": "gavel"}
+LABEL_EXPERIMENT = "gavel.dev/experiment"
+LABEL_JUDGE = "gavel.dev/judge"
+LABEL_FAMILY = "gavel.dev/family"
+LABEL_SIZE = "gavel.dev/size"
+ANNOTATION_SPEC = "gavel.dev/spec"
+"""sha256 of what was asked for: an object with the same one can be adopted."""
+ANNOTATION_LEASE_PREFIX = "gavel.dev/lease-"
+"""Followed by a hash of the holder; the value is JSON with holder, experiment and expires (RFC 3339, UTC)."""
+
+
+def selector(labels: dict[str, str]) -> str:
+    """Equality-based label selector, as the API and ``kubectl -l`` take it."""
+    return ",".join(f"{key}={value}" for key, value in sorted(labels.items()))

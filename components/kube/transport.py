@@ -1,0 +1,136 @@
+"""Requests to the API server, repeated while it is overloaded, failing or away."""
+
+import json
+import random
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+import urllib3
+from urllib3.exceptions import HTTPError, SSLError
+
+from components.kube.connect import Connection
+from components.kube.errors import KubeError, UnreachableError
+from components.kube.kinds import Kind
+from components.kube.refusal import refusal
+
+_REPEATED = frozenset({429, 500, 502, 503, 504})
+_CONNECT = 10.0
+_READ = 60.0
+_FIRST = 0.25
+_LONGEST = 10.0
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request on an object or a collection. ``verb`` is RBAC's word for it."""
+
+    method: str
+    verb: str
+    kind: Kind
+    namespace: str
+    name: str = ""
+    subresource: str = ""
+    query: Mapping[str, str] = field(default_factory=dict)
+    body: Any = None
+    content: str = "application/json"
+
+
+class Busy(Exception):  # noqa: N818 (no failure yet: the request is made again)
+    """No usable answer, for a reason that may pass. ``wait`` is what the server asks for, in seconds."""
+
+    def __init__(self, status: int, said: str, wait: float | None = None) -> None:
+        super().__init__(said)
+        self.status, self.said, self.wait = status, said, wait
+
+
+class Transport:
+    """Sends requests. ``patience`` is how long one request is repeated, in seconds."""
+
+    def __init__(self, connection: Connection, patience: float) -> None:
+        self.connection = connection
+        self.patience = patience
+        self._dice = random.Random()
+
+    def send(self, request: Request) -> bytes:
+        """The answer's body.
+
+        Raises:
+            KubeError: refused; ``UnreachableError`` if it could not be had within the patience.
+        """
+        end = time.monotonic() + self.patience
+        repeat = 0
+        while True:
+            try:
+                # Never longer than is left, or a server that hangs would stretch the patience by a whole time-out.
+                response = self.open(request, read=max(1.0, min(_READ, end - time.monotonic())))
+                return response.data
+            except Busy as busy:
+                wait = self.pause(repeat, busy.wait)
+                if time.monotonic() + wait >= end:
+                    raise self._given_up(request, busy) from busy
+            time.sleep(wait)
+            repeat += 1
+
+    def open(self, request: Request, *, read: float, stream: bool = False) -> urllib3.BaseHTTPResponse:
+        """One try. With ``stream`` the body is still to be read, and the caller closes the response.
+
+        Raises:
+            Busy: nobody there, or an answer that may be another one a little later.
+            KubeError: refused.
+        """
+        server = self.connection.server
+        url = server + request.kind.path(request.namespace, request.name, request.subresource)
+        headers = {**self.connection.headers(), "Accept": "application/json, */*"}
+        if request.body is not None:
+            headers["Content-Type"] = request.content
+        try:
+            response = self.connection.pool.request(
+                request.method,
+                url + (f"?{urlencode(request.query)}" if request.query else ""),
+                body=None if request.body is None else json.dumps(request.body).encode(),
+                headers=headers,
+                timeout=urllib3.Timeout(connect=_CONNECT, read=read),
+                retries=False,
+                preload_content=not stream,
+            )
+        except SSLError as error:
+            raise UnreachableError(
+                f"the certificate of the API server is not accepted: {error}",
+                where=server,
+                remedy="give the cluster's own certificate-authority in the kubeconfig",
+            ) from error
+        except HTTPError as error:
+            raise Busy(0, str(error)) from error
+        if response.status < 300:
+            return response
+        refused = refusal(
+            response.status, response.data, request.verb, request.kind, request.namespace, request.name, server
+        )
+        if response.status in _REPEATED:
+            raise Busy(response.status, refused.what, _seconds(response.headers.get("Retry-After"))) from refused
+        raise refused
+
+    def pause(self, repeat: int, wished: float | None = None) -> float:
+        """Seconds before repetition number ``repeat`` (from 0): what the server wishes, else part of a doubling limit,
+        drawn so that steps that failed together do not come back together."""
+        drawn = self._dice.uniform(0.5, 1.0) * min(_LONGEST, _FIRST * 2.0 ** min(repeat, 16))
+        return max(drawn, wished) if wished is not None else drawn
+
+    def _given_up(self, request: Request, busy: Busy) -> KubeError:
+        answered = f"answers {busy.status}" if busy.status else "does not answer"
+        return UnreachableError(
+            f"the API server {answered}, for {self.patience:.0f} s: {busy.said}",
+            where=f"{self.connection.server} ({request.verb} {request.kind.resource} {request.name})".replace(
+                " )", ")"
+            ),
+            remedy="see whether `kubectl get --raw /readyz` works from here; the step can be run again",
+            status=busy.status,
+        )
+
+
+def _seconds(header: str | None) -> float | None:
+    """Retry-After as the API server writes it: whole seconds."""
+    return float(header) if header is not None and header.strip().isdigit() else None

@@ -1,0 +1,77 @@
+"""Following one object.
+
+The object is listed, then watched from that list's version for at most ``poll`` seconds, then listed again. So
+whatever becomes of a watch (dropped, expired with 410, silent without end) costs no more than that time, and no change
+can be missed for longer.
+"""
+
+import json
+import math
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from urllib3.exceptions import HTTPError
+
+from components.kube.kinds import Kind
+from components.kube.transport import Busy, Request, Transport
+
+_CHUNK = 2**16
+Object = dict[str, Any]
+
+
+def watch(transport: Transport, kind: Kind, namespace: str, name: str, poll: float) -> Iterator[Object | None]:
+    """See ``Cluster.watch``."""
+    only = {"fieldSelector": f"metadata.name={name}"}
+    dropped = 0
+    while True:
+        listed = json.loads(transport.send(Request("GET", "list", kind, namespace, "", "", only)))
+        items = listed["items"]
+        yield {"apiVersion": kind.api_version, "kind": kind.kind, **items[0]} if items else None
+        begun = time.monotonic()
+        query = {
+            **only,
+            "watch": "true",
+            "resourceVersion": str(listed["metadata"]["resourceVersion"]),
+            "timeoutSeconds": str(max(1, math.ceil(poll))),
+        }
+        wished, seen = None, False
+        try:
+            for change in _stream(transport, Request("GET", "watch", kind, namespace, "", "", query), poll):
+                seen = True
+                yield change
+        except Busy as busy:
+            wished = busy.wait
+        # A watch that ends early without having shown a change would be opened again at once, and again.
+        left = begun + poll - time.monotonic()
+        dropped = 0 if seen or left <= 0 else dropped + 1
+        if dropped:
+            time.sleep(max(0.0, min(transport.pause(dropped - 1, wished), left)))
+
+
+def _stream(transport: Transport, request: Request, poll: float) -> Iterator[Object | None]:
+    """Changes until the stream ends, however it does.
+
+    Raises:
+        Busy: the watch was not opened.
+    """
+    response = transport.open(request, read=poll, stream=True)
+    rest = b""
+    end = time.monotonic() + poll
+    try:
+        for chunk in response.stream(_CHUNK):
+            *lines, rest = (rest + chunk).split(b"\n")
+            for line in lines:
+                change = json.loads(line)
+                if change["type"] in {"ADDED", "MODIFIED"}:
+                    yield change["object"]
+                elif change["type"] == "DELETED":
+                    yield None
+                elif change["type"] == "ERROR":
+                    return
+            if time.monotonic() >= end:
+                return
+    except HTTPError:
+        return
+    finally:
+        response.close()
