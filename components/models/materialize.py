@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from components.core.errors import GavelError
-from components.core.spec.source import FolderSource, HubSource, ModelSource, PackageSource, TinySource
+from components.core.spec.source import FolderSource, HubSource, ModelSource, PackageSource, TinySource, UriSource
 
 _DONE = "complete.json"
 _FORMAT = 1
@@ -28,8 +28,9 @@ def cache_folder(state: Path) -> Path:
 def materialize(source: ModelSource, cache: Path) -> Path:
     """Return a Hugging Face folder with the model's weights, tokenizer and chat template.
 
-    A folder is used where it lies; a hub model is fetched by huggingface_hub; a GGUF package and the tiny model are
-    converted once into ``cache``. An interrupted conversion leaves nothing that a later call would take for whole.
+    A folder is used where it lies; a hub model is fetched by huggingface_hub; a folder of a store is fetched, and a
+    GGUF package and the tiny model are converted, once into ``cache``. An interrupted conversion leaves nothing that a
+    later call would take for whole.
 
     Args:
         source: where the model comes from.
@@ -39,14 +40,18 @@ def materialize(source: ModelSource, cache: Path) -> Path:
         GavelError: the source is not there, with what to do about it.
     """
     if isinstance(source, FolderSource):
-        return _check_folder(Path(source.path).expanduser())
+        return check_folder(Path(source.path).expanduser())
     if isinstance(source, HubSource):
         return _from_hub(source)
     if isinstance(source, PackageSource):
         path = package_file(source)
-        return _once(cache / _name(source), lambda folder: _convert(path, folder))
+        return made_once(cache / _name(source), lambda folder: _convert(path, folder))
     if isinstance(source, TinySource):
-        return _once(cache / _name(source), lambda folder: _write_tiny(folder, source.seed))
+        return made_once(cache / _name(source), lambda folder: _write_tiny(folder, source.seed))
+    if isinstance(source, UriSource):
+        from components.models.from_store import fetch_folder
+
+        return fetch_folder(source, cache)
     raise GavelError(f"unknown model source {source!r}")
 
 
@@ -65,8 +70,12 @@ def on_this_machine(source: ModelSource, state: Path | None) -> Path | None:
 
         found = try_to_load_from_cache(source.repo, "tokenizer.json", revision=source.revision)
         return Path(found).parent if isinstance(found, str) else None
+    if isinstance(source, UriSource):
+        from components.models.from_store import fetched_folder
+
+        return None if state is None else fetched_folder(source, cache_folder(state))
     folder = Path() if state is None else cache_folder(state) / _name(source)
-    return folder if state is not None and _is_whole(folder) else None
+    return folder if state is not None and is_whole(folder) else None
 
 
 def _name(source: PackageSource | TinySource) -> str:
@@ -97,7 +106,12 @@ def package_file(source: PackageSource) -> Path:
     return path
 
 
-def _check_folder(folder: Path) -> Path:
+def check_folder(folder: Path) -> Path:
+    """The folder's real path, if there is a Hugging Face model in it.
+
+    Raises:
+        GavelError: there is none.
+    """
     if not (folder / "config.json").is_file():
         raise GavelError("no Hugging Face model folder (config.json is missing)", where=str(folder))
     return folder.resolve()
@@ -116,13 +130,13 @@ def _from_hub(source: HubSource) -> Path:
         ) from error
 
 
-def _once(target: Path, make: Callable[[Path], None]) -> Path:
+def made_once(target: Path, make: Callable[[Path], None]) -> Path:
     """Make ``target`` by ``make`` in a scratch folder and rename it, once for all processes of this machine."""
-    if _is_whole(target):
+    if is_whole(target):
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
-    with _locked(target.with_name(f".{target.name}.lock")):
-        if _is_whole(target):
+    with locked(target.with_name(f".{target.name}.lock")):
+        if is_whole(target):
             return target
         shutil.rmtree(target, ignore_errors=True)
         for left_over in target.parent.glob(f".{target.name}.*.partial"):
@@ -130,13 +144,21 @@ def _once(target: Path, make: Callable[[Path], None]) -> Path:
         scratch = target.with_name(f".{target.name}.{os.getpid()}.partial")
         scratch.mkdir()
         make(scratch)
-        files = {path.name: path.stat().st_size for path in sorted(scratch.iterdir())}
-        (scratch / _DONE).write_text(json.dumps({"format": _FORMAT, "files": files}, indent=1))
-        scratch.rename(target)
+        finished(scratch, target)
     return target
 
 
-def _is_whole(folder: Path) -> bool:
+def finished(scratch: Path, target: Path) -> None:
+    """Mark a folder as whole and give it its name, in place of a damaged one."""
+    paths = sorted(path for path in scratch.rglob("*") if path.is_file())
+    files = {path.relative_to(scratch).as_posix(): path.stat().st_size for path in paths}
+    (scratch / _DONE).write_text(json.dumps({"format": _FORMAT, "files": files}, indent=1))
+    shutil.rmtree(target, ignore_errors=True)
+    scratch.rename(target)
+
+
+def is_whole(folder: Path) -> bool:
+    """Whether :func:`made_once` finished this folder, and its files are still there with their sizes."""
     try:
         files = json.loads((folder / _DONE).read_text())["files"]
     except (OSError, ValueError, KeyError):
@@ -145,7 +167,8 @@ def _is_whole(folder: Path) -> bool:
 
 
 @contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def locked(path: Path) -> Iterator[None]:
+    """Hold a lock file; another process waits."""
     with path.open("w") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield

@@ -7,8 +7,10 @@ from typing import NamedTuple
 from components.core.spec.base import Conflict, Spec
 from components.core.spec.cluster import ClusterSpec
 from components.core.spec.data import DataSpec
+from components.core.spec.deployment import CPU_RUNTIME
 from components.core.spec.evaluation import EvaluationSpec
 from components.core.spec.judge import JudgeSpec
+from components.core.spec.kubernetes import unknown_pool
 from components.core.spec.panel import PanelSpec, panel_conflicts
 from components.core.spec.policy import PolicySpec
 from components.core.spec.reward import GIVES_PROBABILITIES, RewardSpec
@@ -164,13 +166,59 @@ def _serving(judge: JudgeSpec, cluster: ClusterSpec) -> Iterable[Conflict]:
         yield Conflict(
             "judge.serving",
             f"{judge.serving} is a process of this machine, but cluster.placement is kubernetes",
-            "set serving: kserve, or external with an endpoint that the pods can reach",
+            "set serving: kserve (on nodes without GPUs with deployment: {runtime: gavel-cpu}), or external with an "
+            "endpoint that the pods can reach",
         )
     if cluster.placement == "local" and judge.serving == "kserve":
         yield Conflict(
             "judge.serving",
             "kserve needs a Kubernetes cluster, but cluster.placement is local",
             "set serving: embedded or vllm, or external with an endpoint",
+        )
+
+
+def _deployment(judge: JudgeSpec, cluster: ClusterSpec) -> Iterable[Conflict]:
+    """What no copy of a judge finds on a node of its pool."""
+    kubernetes, deployment = cluster.kubernetes, judge.deployment
+    if kubernetes is None or judge.serving != "kserve":
+        return
+    name = deployment.pool or kubernetes.judge_pool
+    pool = kubernetes.pool(name)
+    if pool is None:
+        if deployment.pool is not None:
+            yield unknown_pool("judge.deployment.pool", name, kubernetes.pools)
+        return
+    if deployment.gpus > pool.gpus:
+        yield Conflict(
+            "judge.deployment.tensor_parallel",
+            f"a copy of judge {judge.name} asks for {deployment.gpus} GPUs of one node, and a node of pool {name} has "
+            f"{pool.gpus}",
+            "choose a pool with GPUs in deployment.pool, lower tensor_parallel"
+            f", or serve a small judge by deployment.runtime: {CPU_RUNTIME}",
+        )
+    for key, asked, has, unit in (
+        ("cpus", deployment.cpus, pool.cpus, "CPUs"),
+        ("memory_gib", deployment.memory_gib or 0, pool.memory_gib, "GiB"),
+    ):
+        if asked > has:
+            yield Conflict(
+                f"judge.deployment.{key}",
+                f"a copy of judge {judge.name} asks for {asked:g} {unit}, and a node of pool {name} has {has:g}",
+                f"lower deployment.{key}, or choose another deployment.pool",
+            )
+    if deployment.needs_gpu and judge.source is not None and judge.source.kind in ("package", "tiny"):
+        yield Conflict(
+            "judge.source.kind",
+            f"{judge.source.kind} is read by our own server alone, and deployment.runtime is {deployment.runtime}",
+            f"set deployment.runtime: {CPU_RUNTIME}, or take the weights from hub, folder or uri",
+        )
+    # The service's host is NAME-predictor-NAMESPACE; one part of a host name has at most 63 characters.
+    host = f"{judge.name}-predictor-{kubernetes.namespace}"
+    if len(host) > 63:
+        yield Conflict(
+            "cluster.kubernetes.namespace",
+            f"the judge's host name {host!r} has {len(host)} characters, and KServe takes 63",
+            "shorten the namespace, or the judge's name",
         )
 
 
@@ -271,6 +319,7 @@ CHECKS = (
     Check(("reward", "data"), _penalties),
     Check(("reward", "data"), _rules),
     Check(("judge", "cluster"), _serving),
+    Check(("judge", "cluster"), _deployment),
     Check(("judge", "data", "cluster"), _reach),
     Check(("data", "training"), _rows),
     Check(("training", "cluster"), _workers),

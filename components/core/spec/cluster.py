@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from components.core.spec.base import Conflict, Count, Name, Spec, Text
+from components.core.spec.kubernetes import KubernetesSpec
 
 
 class StoreSpec(Spec):
@@ -71,6 +72,19 @@ class ClusterSpec(Spec):
     """Main memory that the run needs; checked before it starts. Unit: GiB. Required."""
     disk_gib: Annotated[float, Field(gt=0)]
     """Free disk that the run needs; checked before it starts. Unit: GiB. Required."""
+    kubernetes: KubernetesSpec | None = None
+    """Node pools, queue and names of the cluster's objects; needed for placement kubernetes, null for local.
+    Unit: none. Default: null."""
+
+    @property
+    def training_nodes(self) -> int:
+        """Pods with GPUs (or one without) that train; each has a node's share of its own."""
+        return max(1, -(-self.gpus // self.gpus_per_node)) if self.gpus_per_node else 1
+
+    @property
+    def pod_gpus(self) -> int:
+        """GPUs of one training pod."""
+        return min(self.gpus, self.gpus_per_node)
 
     def conflicts(self) -> Iterable[Conflict]:
         if self.accelerator == "cpu":
@@ -89,6 +103,53 @@ class ClusterSpec(Spec):
                 "store.kind",
                 f"{self.store.kind} lies on one machine, which the pods of a cluster do not share",
                 "use kind: s3 with endpoint and bucket",
+            )
+        if self.placement == "local" and self.kubernetes is not None:
+            yield Conflict("kubernetes", "it has no effect with placement local", "remove it: kubernetes: null")
+        if self.placement == "kubernetes":
+            if self.kubernetes is None:
+                yield Conflict(
+                    "kubernetes",
+                    "placement kubernetes needs its node pools, and kubernetes is null",
+                    "give them as configs/clusters/h800.yaml or dev.yaml does, or start from one: cluster: {use: dev}",
+                )
+            else:
+                yield from self._pool_conflicts(self.kubernetes)
+
+    def _pool_conflicts(self, kubernetes: KubernetesSpec) -> Iterable[Conflict]:
+        """What no pod of the training finds on a node of its pool."""
+        name = kubernetes.training_pool
+        pool = kubernetes.pool(name)
+        if pool is None:
+            return  # told where the name stands
+        where = f"a node of pool {name}"
+        if self.pod_gpus > pool.gpus:
+            yield Conflict(
+                "gpus_per_node",
+                f"a training pod asks for {self.pod_gpus} GPUs, and {where} has {pool.gpus}",
+                "lower gpus or gpus_per_node, or choose another training_pool",
+            )
+        if self.training_nodes > pool.nodes:
+            yield Conflict(
+                "gpus",
+                f"{self.gpus} GPUs take {self.training_nodes} nodes of gpus_per_node {self.gpus_per_node}, and pool "
+                f"{name} has {pool.nodes}",
+                f"use at most {pool.nodes * self.gpus_per_node} GPUs, or correct kubernetes.pools.{name}.nodes",
+            )
+        for key, asked, has, unit in (
+            ("cpu_threads", self.cpu_threads, pool.cpus, "CPUs"),
+            ("memory_gib", self.memory_gib, pool.memory_gib, "GiB"),
+        ):
+            if asked > has:
+                yield Conflict(
+                    key, f"a training pod asks for {asked:g} {unit}, and {where} has {has:g}", f"lower {key}"
+                )
+        if self.pod_gpus and kubernetes.shm_gib >= self.memory_gib:
+            yield Conflict(
+                "kubernetes.shm_gib",
+                f"{kubernetes.shm_gib:g} GiB of shared memory count as memory of the pod, which has "
+                f"memory_gib {self.memory_gib:g}",
+                "lower it, or raise memory_gib",
             )
 
     def _gpu_conflicts(self) -> Iterable[Conflict]:

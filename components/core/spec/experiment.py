@@ -118,7 +118,8 @@ class Experiment(Spec):
         for part in (tree["policy"], tree["judge"], *members):
             source = part["source"]
             if source and source.get("sha256"):
-                del source["path"]
+                source.pop("path", None)
+                source.pop("uri", None)
         return digest(tree)
 
     def data_identity(self) -> dict[str, Any]:

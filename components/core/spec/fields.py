@@ -13,29 +13,34 @@ Key = Sequence[str | int]
 
 def field_at(model: type[BaseModel], key: Key, data: object) -> FieldInfo | None:
     """The field behind ``key``, None when it is none; ``data`` tells which kind of a union is meant."""
-    owner: type[BaseModel] | None = model
-    field: FieldInfo | None = None
-    for part in key:
-        data = data[part] if isinstance(data, dict) and part in data else _item(data, part)
-        if isinstance(part, int):
-            continue
-        field = owner.model_fields.get(part) if owner else None
-        if field is None:
-            return None
-        owner = _model_in(field.annotation, data)
-    return field
+    return _walk(model, key, data)[0]
 
 
 def model_at(model: type[BaseModel], key: Key, data: object) -> type[BaseModel] | None:
     """The model that ``key`` leads to; None when it leads to a plain value or nowhere."""
+    return _walk(model, key, data)[1]
+
+
+def _walk(model: type[BaseModel], key: Key, data: object) -> tuple[FieldInfo | None, type[BaseModel] | None]:
+    """Field and model at the end of ``key``. Numbers of list items and names in a mapping of models stay with the field
+    that holds them."""
     owner: type[BaseModel] | None = model
+    field: FieldInfo | None = None
+    names = False
     for part in key:
         data = data[part] if isinstance(data, dict) and part in data else _item(data, part)
-        if isinstance(part, int):
+        if isinstance(part, int) or names:
+            names = False
+            owner = _model_in(field.annotation, data) if field else owner
             continue
         field = owner.model_fields.get(part) if owner else None
-        owner = _model_in(field.annotation, data) if field else None
-    return owner
+        if field is None:
+            return None, None
+        owner = _model_in(field.annotation, data)
+        names = _is_mapping(field.annotation)
+        if names:
+            owner = None
+    return field, owner
 
 
 def suggestion(wrong: str, known: Iterable[str]) -> str:
@@ -64,6 +69,11 @@ def _model_in(annotation: object, data: object) -> type[BaseModel] | None:
     if len(models) > 1:
         return next((model for model in models if kind in typing.get_args(model.model_fields["kind"].annotation)), None)
     return models[0] if models else None
+
+
+def _is_mapping(annotation: object) -> bool:
+    """Whether it is dict[str, some model]."""
+    return typing.get_origin(annotation) is dict and next(iter(_models(annotation)), None) is not None
 
 
 def _models(annotation: object) -> Iterable[type[BaseModel]]:

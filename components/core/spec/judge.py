@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field, StringConstraints
 
 from components.core.spec.base import Conflict, Label, Spec, Text, Tokens
+from components.core.spec.deployment import JudgeDeployment
 from components.core.spec.judge_limits import JudgeBudget, JudgeLimits, JudgePrice
 from components.core.spec.source import ModelSource
 
@@ -35,7 +36,14 @@ class JudgeSpec(Spec):
     source: ModelSource | None = None
     """Where the weights come from; null only when somebody else serves them. Unit: none. Default: null."""
     serving: Literal["embedded", "vllm", "kserve", "external"]
-    """Who serves it: our CPU server, a local vLLM, a KServe InferenceService or somebody else. Unit: none. Required."""
+    """Who serves it: our CPU server (embedded) or vLLM as a process of this machine, a KServe InferenceService of the
+    cluster, or somebody else. On a cluster without GPUs a small judge is kserve too, with deployment.runtime gavel-cpu:
+    the embedded CPU server inside an InferenceService. Unit: none. Required."""
+    deployment: JudgeDeployment = JudgeDeployment()
+    """The InferenceService, for serving kserve; nothing of it decides a verdict. Unit: none.
+    Default: {"runtime": "gavel-vllm", "pool": null, "tensor_parallel": 1, "dtype": "auto", "gpu_memory_share": 0.9,
+    "weight_gib": null, "min_replicas": 1, "max_replicas": 1, "cpus": 8.0, "memory_gib": null, "arguments": [],
+    "start_minutes": null}."""
     endpoint: Text | None = None
     """Base URL without /v1, for serving external alone; the others are found by name. Unit: none. Default: null."""
     replicas: tuple[Text, ...] = ()

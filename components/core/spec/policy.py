@@ -14,7 +14,7 @@ class PolicySpec(Spec):
     name: Name
     """Name in reports and messages; the file's name where the file gives none. Unit: none. Required."""
     source: ModelSource
-    """Where the weights come from: kind hub, folder, package or tiny. Unit: none. Required."""
+    """Where the weights come from: kind hub, folder, package, tiny or uri. Unit: none. Required."""
     dtype: Literal["float32", "bfloat16"] = "bfloat16"
     """Type of the weights in training and generation. Unit: none. Default: "bfloat16"."""
     context_tokens: Tokens

@@ -18,6 +18,9 @@ _KEYS = re.compile(
     r"(?:^|_)(?:api_?key|apikey|access_key|access_key_id|secret|secret_key|secret_access_key|token|password|passwd|credentials?)$"
 )
 
+_NAMES = frozenset({"store_secret", "judge_secret"})
+"""Fields that hold the name of a Kubernetes Secret."""
+
 REDACTED = "(not shown: it looks like a secret)"
 
 
@@ -28,7 +31,7 @@ def is_secret(value: str) -> bool:
 
 def names_secret(key: str) -> bool:
     """Whether a field of that name would hold a secret itself (``api_key_env`` holds a name and does not)."""
-    return _KEYS.search(key.lower().replace("-", "_")) is not None
+    return key not in _NAMES and _KEYS.search(key.lower().replace("-", "_")) is not None
 
 
 def shown(value: object, key: str = "") -> str:

@@ -72,4 +72,21 @@ class TinySource(Spec):
         return self.model_dump(mode="json")
 
 
-ModelSource = Annotated[HubSource | FolderSource | PackageSource | TinySource, Field(discriminator="kind")]
+class UriSource(Spec):
+    """A model in a store: a published folder, such as a merged policy, or a plain folder in Hugging Face layout."""
+
+    kind: Literal["uri"]
+    """Marks a folder of a store. Unit: none. Required."""
+    uri: Annotated[str, StringConstraints(pattern=r"^(s3://[a-z0-9][-a-z0-9.]{1,61}[a-z0-9]/\S+|file:///\S+)$")]
+    """Its URL: s3://bucket/folder or file:///absolute/folder. Unit: none. Required."""
+    sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None = None
+    """Content of a published folder, as its manifest has it, checked when it is fetched; of a plain one, what you
+    assert. It stands for the URL in the identity of results. Unit: none. Default: null."""
+
+    def identity(self) -> Mapping[str, object]:
+        """What decides the weights: the content where it is known, and otherwise the URL."""
+        known = {"sha256": self.sha256} if self.sha256 else {"uri": self.uri}
+        return {"kind": self.kind, **known}
+
+
+ModelSource = Annotated[HubSource | FolderSource | PackageSource | TinySource | UriSource, Field(discriminator="kind")]

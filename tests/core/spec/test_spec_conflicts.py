@@ -9,6 +9,7 @@ from components.core.spec.load import load_experiment
 
 GPU = ("cluster=local-gpu", "cluster.gpus_per_node=8")
 S3 = "{kind: s3, endpoint: 'http://127.0.0.1:9000', bucket: gavel}"
+EXTERNAL = "judge={use: external-example, endpoint: 'http://judge.ns.svc:8000'}"
 CASES = [
     # key, offending words, overrides
     (
@@ -39,10 +40,11 @@ CASES = [
     ("judge.endpoint", "for serving external only", ["judge.endpoint=http://127.0.0.1:8000"]),
     ("judge.source", "source is null", ["judge.source=null"]),
     ("judge.port", "no effect", ["judge=external-example", "judge.port=8000"]),
+    ("judge.serving", "embedded", ["cluster=h800", "training.micro_batch=4"]),
     (
-        "judge.serving",
-        "embedded",
-        [*GPU, "cluster.placement=kubernetes", f"cluster.store={S3}", "training.micro_batch=1"],
+        "cluster.kubernetes",
+        "needs its node pools",
+        [*GPU, "cluster.placement=kubernetes", f"cluster.store={S3}", "training.micro_batch=1", EXTERNAL],
     ),
     ("judge.serving", "kserve needs a Kubernetes cluster", ["judge=qwen3-32b"]),
     ("data.train_rows", "3 rows do not fill one step", ["data.train_rows=3"]),

@@ -11,11 +11,13 @@ from components.core.spec import source
 from components.core.spec.base import Spec
 from components.core.spec.cluster import ClusterSpec, StoreSpec
 from components.core.spec.data import CriterionSpec, DataSpec, GoldSpec
+from components.core.spec.deployment import JudgeDeployment
 from components.core.spec.evaluation import EvaluationSpec
 from components.core.spec.experiment import Experiment
 from components.core.spec.ifeval import IFEvalSpec
 from components.core.spec.judge import JudgeSpec
 from components.core.spec.judge_limits import JudgeBudget, JudgeLimits, JudgePrice
+from components.core.spec.kubernetes import KubernetesSpec, PoolSpec, RdmaSpec, Toleration
 from components.core.spec.panel import PanelSpec
 from components.core.spec.policy import PolicySpec
 from components.core.spec.reward import RewardPrompts, RewardSpec
@@ -29,6 +31,7 @@ MODELS: list[type[Spec]] = [
     JudgeLimits,
     JudgeBudget,
     JudgePrice,
+    JudgeDeployment,
     PanelSpec,
     RewardSpec,
     RewardPrompts,
@@ -42,10 +45,15 @@ MODELS: list[type[Spec]] = [
     IFEvalSpec,
     ClusterSpec,
     StoreSpec,
+    KubernetesSpec,
+    PoolSpec,
+    RdmaSpec,
+    Toleration,
     source.HubSource,
     source.FolderSource,
     source.PackageSource,
     source.TinySource,
+    source.UriSource,
 ]
 
 

@@ -45,7 +45,7 @@ Refused = Callable[..., str]
             "'hubb' (text) is no kind",
             "'hub', 'folder', 'package', 'tiny'",
         ),
-        ("policy.source={seed: 1}", "policy.source", "needs its kind", "hub, folder, package or tiny"),
+        ("policy.source={seed: 1}", "policy.source", "needs its kind", "hub, folder, package, tiny or uri"),
         ("policy.source=here", "policy.source", "'here' (text) is not a mapping", "kind hub"),
         ("policy=smolm2", "policy", "there is no file", "did you mean smollm2-135m?"),
         ("policy=nowhere", "policy", "there is no file", "known: qwen2.5-7b, qwen3-8b, smollm2-135m, tiny"),
