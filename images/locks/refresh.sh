@@ -4,7 +4,10 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 uv=${UV:-uv}
-options=(--universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --quiet)
+common=(--generate-hashes --no-emit-index-url --no-annotate --no-header --quiet)
+options=(--universal --python-version 3.11 "${common[@]}")
+# Wheels of CUDA are made for this system alone; their images have Python 3.12.
+cuda=(--python-version 3.12 --python-platform x86_64-manylinux_2_28 --only-binary vllm "${common[@]}")
 # torch is chosen by the user, and brings what its build needs.
 left_out=(--no-emit-package torch --no-emit-package triton)
 for name in bindings pathfinder toolkit; do left_out+=(--no-emit-package "cuda-$name"); done
@@ -16,3 +19,7 @@ cat local.in torch.txt >"$scratch/local.in"
 "$uv" pip compile "${options[@]}" "${left_out[@]}" "$scratch/local.in" -o local.txt "$@"
 "$uv" pip compile "${options[@]}" "${left_out[@]}" dev.in -o dev.txt "$@"
 "$uv" pip compile "${options[@]}" --no-deps models.in -o models.txt "$@"
+# What goes into images.
+"$uv" pip compile "${options[@]}" tools.in -o tools.txt "$@"
+"$uv" pip compile "${options[@]}" --no-deps sentences.in -o sentences.txt "$@"
+for name in serving evaluation trainer; do "$uv" pip compile "${cuda[@]}" "$name.in" -o "$name.txt" "$@"; done
