@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from components.judge.asker import Asker
-from components.judge.calls import Answer, Call, Message
+from components.judge.build import build_budget, build_price
+from components.judge.calls import Answer, Call, Message, Usage
+from components.judge.chat_reply import read_usage
 from components.judge.echo import read
 from components.judge.failures import Failure, ReplyError
+from components.judge.memory import Account, Budget, Ledger
 from components.judge.parsing.reasoning import drop_reasoning
 from components.judge.profiles import Profile, profile_for
 from components.judge.profiles.vllm import Vllm
@@ -32,9 +35,11 @@ _SCHEMA = {
 _ASK = Message("user", 'The sentence is: "A cat sleeps." Criterion c1: it mentions an animal. Answer as JSON: c1.')
 _HELLO = Message("user", "Does a cat count as an animal? Answer with one word, yes or no.")
 _WORDLESS = (UnknownReason.TRUNCATED, UnknownReason.EMPTY_REPLY)
-_DISTURBED = (UnknownReason.JUDGE_DOWN, UnknownReason.TIMEOUT)
-"""The server was busy or away, which says nothing about what it can do."""
+_DISTURBED = (UnknownReason.JUDGE_DOWN, UnknownReason.TIMEOUT, UnknownReason.BUDGET)
+"""The server was busy or away, or not asked, which says nothing about what it can do."""
 _PLAIN = Sample("check", "check", "Write a sentence.", "A cat sleeps.", (Criterion("mentions an animal"),))
+_PROTOCOL = "check"
+"""In the ledger's rows."""
 _LEAST_MASS = 1e-12
 _USEFUL_MASS = 0.01
 _USUAL_MASS = 0.5
@@ -67,28 +72,46 @@ class Finding:
         return [*found, f"{'':<{width}}       remedy: {self.remedy}"] if self.remedy else found
 
 
-async def check(spec: "JudgeSpec", endpoint: str, key: str | None) -> list[Finding]:
+@dataclasses.dataclass(frozen=True, slots=True)
+class Books:
+    """Where the calls of a check are recorded, and how many it may make."""
+
+    ledger: Ledger | None
+    budget: Budget | None
+
+    def asker(self, spec: "JudgeSpec", profile: Profile, wire: Once) -> Asker:
+        """Puts the chat calls."""
+        return Asker(spec, profile, wire, protocol=_PROTOCOL, ledger=self.ledger, budget=self.budget)
+
+    def account(self, spec: "JudgeSpec") -> Account:
+        """Books the other calls."""
+        return Account(spec.name, _PROTOCOL, ledger=self.ledger, price=build_price(spec), budget=self.budget)
+
+
+async def check(spec: "JudgeSpec", endpoint: str, key: str | None, ledger: Ledger | None = None) -> list[Finding]:
     """Try one plain chat, log-probabilities of the reply, a JSON schema, a stream, and an echo with log-probabilities.
 
     Args:
         spec: the judge.
         endpoint: base URL without ``/v1``.
         key: bearer token, or None.
+        ledger: gets every call; the caller closes it. The judge's budget holds for each check anew.
 
     Raises:
         JudgeError: the configuration forbids what the model needs.
     """
     profile = profile_for(spec, endpoint)
+    books = Books(ledger, build_budget(spec, None))
     where = Finding("profile", True, f"{profile.name}; {endpoint.rstrip('/')}{profile.chat_route}")
     async with Once(endpoint, key=key, timeout=spec.timeout_seconds) as wire:
-        plain = await _plain(spec, profile, wire)
+        plain = await _plain(spec, profile, wire, books)
         found = [where, plain]
         if not plain.works and plain.needed:
             return found
-        found.append(await _reply_logprobs(spec, profile, wire))
-        found.append(await _schema(spec, profile, wire))
-        found.append(await _stream(spec, profile, wire))
-        found.append(await _echo(spec, profile, wire))
+        found.append(await _reply_logprobs(spec, profile, wire, books))
+        found.append(await _schema(spec, profile, wire, books))
+        found.append(await _stream(spec, profile, wire, books))
+        found.append(await _echo(spec, profile, wire, books))
     return found
 
 
@@ -97,8 +120,8 @@ def _tokens(spec: "JudgeSpec") -> int:
     return 32 if spec.thinking is False or spec.serving == "embedded" else spec.max_answer_tokens
 
 
-async def _plain(spec: "JudgeSpec", profile: Profile, wire: Once) -> Finding:
-    got = await Asker(spec, profile, wire)(Call((_HELLO,), max_tokens=_tokens(spec)))
+async def _plain(spec: "JudgeSpec", profile: Profile, wire: Once, books: Books) -> Finding:
+    got = await books.asker(spec, profile, wire)(Call((_HELLO,), max_tokens=_tokens(spec)))
     if isinstance(got, Failure):
         text = f"{got.reason.value}: {got.detail}"
         # A base model asked by likelihood ratio need not be able to chat.
@@ -112,14 +135,14 @@ async def _plain(spec: "JudgeSpec", profile: Profile, wire: Once) -> Finding:
     return Finding("chat", True, f"{got.seconds:.2f} s, {speed}; it says {_shown(got.text)}")
 
 
-async def _reply_logprobs(spec: "JudgeSpec", profile: Profile, wire: Once) -> Finding:
+async def _reply_logprobs(spec: "JudgeSpec", profile: Profile, wire: Once, books: Books) -> Finding:
     """Asks as ``rubric_token`` does, and says how much of the probability its two words have."""
     name, asked = "log-probabilities of the reply", spec.model_copy(update={"answer_logprobs": True})
     if not profile.takes_logprobs(asked):
         text = f"not asked: {profile.name} gives none for {spec.model_name}"
         return _claim(name, False, text, spec.answer_logprobs, "answer_logprobs")
     heard: list[Answer | Failure] = []
-    ask = Asker(asked, profile, wire)
+    ask = books.asker(asked, profile, wire)
 
     async def listen(call: Call) -> Answer | Failure:
         heard.append(await ask(call))
@@ -157,7 +180,7 @@ def _mass(opinion: Opinion) -> tuple[str, str]:
     )
 
 
-async def _schema(spec: "JudgeSpec", profile: Profile, wire: Once) -> Finding:
+async def _schema(spec: "JudgeSpec", profile: Profile, wire: Once, books: Books) -> Finding:
     name = "JSON schema"
     call = Call((_ASK,), max_tokens=max(64, _tokens(spec)), schema=_SCHEMA)
     tried: Profile = profile
@@ -167,7 +190,7 @@ async def _schema(spec: "JudgeSpec", profile: Profile, wire: Once) -> Finding:
                 name, None, f"not sent to {profile.name} for {spec.model_name}; the parser takes any wrapping"
             )
         tried = Vllm(profile.prefix)
-    got = await Asker(spec, tried, wire)(call)
+    got = await books.asker(spec, tried, wire)(call)
     if untried := _untried(name, got):
         return untried
     if isinstance(got, Failure):
@@ -180,9 +203,9 @@ async def _schema(spec: "JudgeSpec", profile: Profile, wire: Once) -> Finding:
     return Finding(name, True, f"obeyed: {_shown(got.text)}", hint)
 
 
-async def _stream(spec: "JudgeSpec", profile: Profile, wire: Once) -> Finding:
+async def _stream(spec: "JudgeSpec", profile: Profile, wire: Once, books: Books) -> Finding:
     asked = spec.model_copy(update={"stream": "always"})
-    got = await Asker(asked, profile, wire)(Call((_HELLO,), max_tokens=_tokens(spec)))
+    got = await books.asker(asked, profile, wire)(Call((_HELLO,), max_tokens=_tokens(spec)))
     if isinstance(got, Answer):
         told = "" if got.usage.completion else "; tokens not told"
         return Finding("streaming", True, f"{got.seconds:.2f} s{told}")
@@ -197,7 +220,7 @@ async def _stream(spec: "JudgeSpec", profile: Profile, wire: Once) -> Finding:
     )
 
 
-async def _echo(spec: "JudgeSpec", profile: Profile, wire: Once) -> Finding:
+async def _echo(spec: "JudgeSpec", profile: Profile, wire: Once, books: Books) -> Finding:
     name = "log-probabilities of the prompt"
     if not profile.echoes:
         return _claim(name, False, f"not asked: {profile.name} echoes no prompt", spec.logprobs, "logprobs")
@@ -210,9 +233,19 @@ async def _echo(spec: "JudgeSpec", profile: Profile, wire: Once) -> Finding:
         "temperature": 0,
     }
     begun = time.monotonic()
-    got = await wire.post(profile.completions_route, orjson.dumps(body))
+    payload, account = orjson.dumps(body), books.account(spec)
+    refused = account.reserve(Usage())
+    if refused is not None:
+        account.record(payload, begun, attempts=0, failure=refused)
+        return Finding(name, None, f"not told: {refused.detail}")
+    got = await wire.post(profile.completions_route, payload)
     if isinstance(got, Failure):
+        account.settle(Usage(), got.attempts)
+        account.record(payload, begun, attempts=got.attempts, failure=got)
         return _untried(name, got) or _claim(name, False, got.detail, spec.logprobs, "logprobs")
+    usage = read_usage(got.data, sent=len(payload))
+    account.settle(usage, got.attempts)
+    account.record(payload, begun, attempts=got.attempts, usage=usage, reply=got)
     try:
         read(got.data, [_PROMPT], [len("A small")])
     except ReplyError as error:

@@ -22,6 +22,8 @@ def main(argv: Sequence[str]) -> int:
     from components.core.spec.single import load_judge
     from components.judge.build import api_keys
     from components.judge.check import check
+    from components.judge.memory import Ledger
+    from components.judge.memory.shipping import LEDGER
 
     parser = argparse.ArgumentParser(
         prog="python -m components.judge check",
@@ -42,10 +44,12 @@ def main(argv: Sequence[str]) -> int:
     spec = load_judge(options.judge, overrides)
     with _at(spec, endpoint) as url:
         print(f"judge {spec.name}: {spec.model_name} at {url}", flush=True)
-        found = asyncio.run(check(spec, url, next(iter(api_keys(spec)), None)))
+        with Ledger(state_folder() / "checks" / LEDGER) as ledger:
+            found = asyncio.run(check(spec, url, next(iter(api_keys(spec)), None), ledger))
     width = max(len(finding.name) for finding in found)
     for finding in found:
         print("\n".join(finding.lines(width)))
+    print(f"the calls are in {ledger.path}")
     return int(any(finding.needed and finding.works is False for finding in found))
 
 

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 def remedy(failure: Failure, spec: "JudgeSpec", profile: Profile) -> str:
     """One sentence for the person who configured the judge."""
     reason, detail = failure.reason, failure.detail
+    if reason is UnknownReason.BUDGET:
+        return "raise the judge's budget; what the ledger has of earlier calls counts as well"
     if "status 401" in detail or "status 403" in detail:
         if spec.api_key_env is None:
             return "the server wants a key: put it into an environment variable and name that in api_key_env"

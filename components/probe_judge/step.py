@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from components.core.manifest import Scalar
 from components.core.step import Step, StepContext
 from components.judge.endpoint import resolve_endpoint
+from components.judge.memory import Ledger
+from components.judge.memory.shipping import LEDGER, shipped
 from components.judge.probing.run import probe
 
 if TYPE_CHECKING:
@@ -21,19 +23,23 @@ def depends(experiment: "Experiment") -> object:
 def run(context: StepContext) -> Mapping[str, Scalar]:
     """Ask the deployed judge everything that training will need of it.
 
+    Every call lies in the ledger of the work folder, which is kept: the next probe counts it for the judges' budgets.
+
     Raises:
         JudgeError: it does not answer, lacks the model, or lacks what the protocol needs.
     """
     experiment = context.experiment
     found: dict[str, Scalar] = {}
-    for judge in experiment.judges():
-        report = asyncio.run(probe(judge, experiment.reward, resolve_endpoint(judge, context.state)))
-        for line in report.table():
-            context.progress.phase(line)
-        # One judge's figures keep their plain names; those of a panel's further members carry the judge's.
-        prefix = f"{judge.name}." if found else ""
-        found |= {f"{prefix}{name}": value for name, value in report.metadata().items()}
+    path = context.work / LEDGER
+    with shipped(path, context), Ledger(path) as ledger:
+        for judge in experiment.judges():
+            report = asyncio.run(probe(judge, experiment.reward, resolve_endpoint(judge, context.state), ledger))
+            for line in report.table():
+                context.progress.phase(line)
+            # One judge's figures keep their plain names; those of a panel's further members carry the judge's.
+            prefix = f"{judge.name}." if found else ""
+            found |= {f"{prefix}{name}": value for name, value in report.metadata().items()}
     return found
 
 
-STEP = Step("probe-judge", __name__, depends, run, durable=False)
+STEP = Step("probe-judge", __name__, depends, run, durable=False, keep_work=True)

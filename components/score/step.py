@@ -12,7 +12,7 @@ from components.core.errors import StepError
 from components.core.manifest import Scalar
 from components.core.step import Step, StepContext
 from components.judge.memory import Entry, Ledger
-from components.judge.memory.shipping import shipped
+from components.judge.memory.shipping import LEDGER, shipped
 from components.judge.panel.tally import Tally
 from components.judge.verdict import Sample
 from components.reward.judgement import RULE, Judgement
@@ -63,7 +63,7 @@ def score_by_judge(
         responses: what is judged.
         sources: by row id, the name of the data that the prompt is from.
     """
-    path = context.work / "ledger.sqlite"
+    path = context.work / LEDGER
     with shipped(path, context), Ledger(path) as ledger:
         rewards = judge_responses(context, responses, ledger)
         written = ledger.rows()

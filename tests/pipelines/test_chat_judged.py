@@ -103,7 +103,7 @@ def test_rewards_follow_from_the_rules_or_are_masked(runner: Runner) -> None:
 def test_every_call_that_the_judge_answered_is_in_the_ledger(runner: Runner, stumbling_judge: RuleJudge) -> None:
     calls = [row for step in ("train-grpo", "score") for row in rows(runner, step, "calls.parquet")]
     whole = [row for row in calls if row["finish"] is not None and not row["from_cache"]]
-    # The probe's calls are in no ledger; it asks three times and again where it must.
+    # The probe's calls are in a ledger of its own; it asks three times and again where it must.
     assert stumbling_judge.good - len(whole) in range(3, 12)
     assert {row["purpose"] for row in calls} >= {"ask", "again", "single"}
     assert sum(row["attempts"] for row in calls) <= stumbling_judge.calls + 8 * 2 * stumbling_judge.deaths

@@ -5,13 +5,14 @@ from typing import TYPE_CHECKING
 
 from components.core.errors import JudgeError
 from components.judge.asker import Asker
-from components.judge.build import build_transport
+from components.judge.build import build_budget, build_transport
 from components.judge.chat_judge import Heard
 from components.judge.failures import Failure
+from components.judge.memory import Ledger, about
 from components.judge.probing.report import ProbeReport
 from components.judge.probing.server import failed, find_model, lists_no_models
 from components.judge.profiles import profile_for
-from components.judge.protocols.base import Opinion
+from components.judge.protocols.base import ChatProtocol, Opinion
 from components.judge.protocols.choose import chat_protocol
 from components.judge.verdict import Criterion, Sample, UnknownReason, VerdictStatus
 
@@ -51,12 +52,13 @@ def known_pair(protocol: str) -> tuple[Sample, Sample]:
     return sample(question, _ANIMAL, "mentions an animal"), sample(question, _BREAD, "mentions an animal")
 
 
-async def probe_chat(spec: "JudgeSpec", reward: "RewardSpec", url: str) -> ProbeReport:
+async def probe_chat(spec: "JudgeSpec", reward: "RewardSpec", url: str, ledger: Ledger | None = None) -> ProbeReport:
     """See :func:`components.judge.probing.run.probe`."""
     profile = profile_for(spec, url)
     transport = build_transport(spec, url)
     protocol = chat_protocol(reward, spec)
-    ask = Heard(Asker(spec, profile, transport, protocol=protocol.version))
+    budget = build_budget(spec, ledger)
+    ask = Heard(Asker(spec, profile, transport, protocol=protocol.version, ledger=ledger, budget=budget))
     meets, misses = known_pair(reward.protocol)
     try:
         got = await transport.get(profile.models_route)
@@ -65,17 +67,22 @@ async def probe_chat(spec: "JudgeSpec", reward: "RewardSpec", url: str) -> Probe
             context = find_model(got.data, spec, f"judge {spec.name} at {url}")
         elif not lists_no_models(got, profile):
             raise failed(got, spec, url)
-        first = _chance(await protocol.opinions(meets, ask), spec, url)
+        first = _chance(await _opinions(protocol, meets, ask), spec, url)
         ask.prompt_tokens, begun = 0, time.monotonic()
-        second = _chance(await protocol.opinions(meets, ask), spec, url)
+        second = _chance(await _opinions(protocol, meets, ask), spec, url)
         latency = time.monotonic() - begun
         speed = ask.prompt_tokens / latency if ask.prompt_tokens else None
-        unmet = _chance(await protocol.opinions(misses, ask), spec, url)
+        unmet = _chance(await _opinions(protocol, misses, ask), spec, url)
     finally:
         await transport.close()
     return ProbeReport(
         spec.name, url, spec.model_name, protocol.version, context, latency, speed, abs(first - second), second, unmet
     )
+
+
+async def _opinions(protocol: ChatProtocol, sample: Sample, ask: Heard) -> list[Opinion]:
+    with about(sample):
+        return await protocol.opinions(sample, ask)
 
 
 def _chance(opinions: list[Opinion], spec: "JudgeSpec", url: str) -> float:

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from components.judge.memory import Ledger
 from components.judge.probing.chat import probe_chat
 from components.judge.probing.echo import probe_echo
 from components.judge.probing.report import ProbeReport
@@ -11,17 +12,18 @@ if TYPE_CHECKING:
     from components.core.spec.reward import RewardSpec
 
 
-async def probe(spec: "JudgeSpec", reward: "RewardSpec", url: str) -> ProbeReport:
+async def probe(spec: "JudgeSpec", reward: "RewardSpec", url: str, ledger: Ledger | None = None) -> ProbeReport:
     """Check that the judge answers, has the model, repeats itself and gives verdicts on texts whose truth is known.
 
     Args:
         spec: the judge.
         reward: the protocol and its settings.
         url: base URL without ``/v1``.
+        ledger: gets every call, and what it has of this judge counts for the budget; the caller closes it.
 
     Raises:
-        JudgeError: one of these does not hold; says which, and what to do.
+        JudgeError: one of these does not hold, or the judge's budget is used up; says which, and what to do.
     """
     if reward.protocol == "likelihood_ratio":
-        return await probe_echo(spec, reward, url)
-    return await probe_chat(spec, reward, url)
+        return await probe_echo(spec, reward, url, ledger)
+    return await probe_chat(spec, reward, url, ledger)

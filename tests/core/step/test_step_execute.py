@@ -349,9 +349,11 @@ def test_a_step_can_keep_things_beside_its_result(experiment: Experiment, state:
     assert execute(made(run), experiment.to_json(), store_url, {}).reused
 
 
-def test_a_step_that_publishes_nothing_has_no_store(experiment: Experiment, state: Path, store_url: str) -> None:
+def test_a_step_that_publishes_nothing_has_no_store(experiment: Experiment, state: Path) -> None:
     def run(ctx: StepContext) -> dict[str, Any]:
-        return {"store": ctx.store is not None, "place": ctx.place}
+        return {"store": ctx.store is not None, "place": ctx.place, "url": ctx.store_url}
 
-    found = execute(made(run, durable=False), experiment.to_json(), store_url, {})
-    assert found.metadata == {"store": False, "place": ""}
+    # None is opened, since the step must work without one; where one would be, it may know.
+    nowhere = "s3://nobody/there"
+    found = execute(made(run, durable=False), experiment.to_json(), nowhere, {})
+    assert found.metadata == {"store": False, "place": f"{experiment.name}/made/{found.identity}", "url": nowhere}
