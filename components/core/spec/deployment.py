@@ -57,6 +57,9 @@ class JudgeDeployment(Spec):
     """Main memory of each copy; null is sized from the weights. Unit: GiB. Default: null."""
     arguments: tuple[Text, ...] = ()
     """Further arguments of vLLM, one word each: ["--max-num-seqs", "128"]. Unit: none. Default: []."""
+    tokens_per_second: Annotated[float, Field(gt=0)] | None = None
+    """What one copy reads and writes under load, as you measured it, for the hours of `make plan`; null where it is not
+    known. Unit: tokens. Default: null."""
     start_minutes: Annotated[float, Field(gt=0)] | None = None
     """Longest start, weights fetched and loaded; null is sized from the weights. Unit: minutes. Default: null."""
 

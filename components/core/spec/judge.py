@@ -43,7 +43,7 @@ class JudgeSpec(Spec):
     """The InferenceService, for serving kserve; nothing of it decides a verdict. Unit: none.
     Default: {"runtime": "gavel-vllm", "pool": null, "tensor_parallel": 1, "dtype": "auto", "gpu_memory_share": 0.9,
     "weight_gib": null, "min_replicas": 1, "max_replicas": 1, "cpus": 8.0, "memory_gib": null, "arguments": [],
-    "start_minutes": null}."""
+    "tokens_per_second": null, "start_minutes": null}."""
     endpoint: Text | None = None
     """Base URL without /v1, for serving external alone; the others are found by name. Unit: none. Default: null."""
     replicas: tuple[Text, ...] = ()

@@ -71,14 +71,22 @@ class PoolSpec(Spec):
     """Of one node, for pods (allocatable). Unit: GiB. Required."""
     rdma: RdmaSpec | None = None
     """Fast network between the nodes; null for none. Unit: none. Default: null."""
+    training_tflops: Annotated[float, Field(gt=0)] | None = None
+    """What one GPU does in training, in 10^12 floating-point operations a second, as you measured it; null lets
+    `make plan` scale a run of ours. Unit: TFLOPs. Default: null."""
+    rollout_tokens_per_second: Annotated[float, Field(gt=0)] | None = None
+    """What one GPU writes with the policy, all its responses together, as you measured it; null lets `make plan` scale
+    a run of ours. Unit: tokens. Default: null."""
     gpu_hour_cost: Annotated[float, Field(ge=0)] | None = None
     """What an hour of one GPU costs, in the currency of the judge's price; null where it is not known. Unit: currency.
     Default: null."""
 
     def conflicts(self) -> Iterable[Conflict]:
-        for key, set_here in (("gpu_memory_gib", self.gpu_memory_gib), ("gpu_hour_cost", self.gpu_hour_cost)):
-            if self.gpus == 0 and set_here is not None:
-                yield Conflict(key, f"{set_here:g}, but the pool's nodes have no GPU", f"set gpus, or remove {key}")
+        for key in ("gpu_memory_gib", "training_tflops", "rollout_tokens_per_second", "gpu_hour_cost"):
+            if self.gpus == 0 and getattr(self, key) is not None:
+                yield Conflict(
+                    key, f"{getattr(self, key):g}, but the pool's nodes have no GPU", f"set gpus, or remove {key}"
+                )
         yield from _labels(self.selector)
 
 
@@ -93,6 +101,9 @@ class KubernetesSpec(Spec):
     queue: LongLabel | None = None
     """Kueue LocalQueue that admits training and judges; null for a cluster without Kueue. Unit: none.
     Default: null."""
+    queue_gpus: Annotated[int, Field(ge=0)] | None = None
+    """GPUs that the queue grants to all its jobs and judges together (the ClusterQueue's nominal quota); null where it
+    is not known, and then the nodes alone are the limit. Unit: GPUs. Default: null."""
     priority: LongLabel | None = None
     """Kueue WorkloadPriorityClass of the training; null takes the queue's way. Unit: none. Default: null."""
     pools: Annotated[dict[str, PoolSpec], Field(min_length=1)]
@@ -139,8 +150,11 @@ class KubernetesSpec(Spec):
         for key in ("training_pool", "judge_pool"):
             if (name := getattr(self, key)) not in self.pools:
                 yield unknown_pool(key, name, self.pools)
-        if self.priority is not None and self.queue is None:
-            yield Conflict("priority", f"{self.priority!r} is for Kueue alone, and queue is null", "name the queue")
+        for key in ("priority", "queue_gpus"):
+            if self.queue is None and (value := getattr(self, key)) is not None:
+                yield Conflict(
+                    key, f"{value!r} is for Kueue alone, and queue is null", f"name the queue, or remove {key}"
+                )
         for name in self.environment:
             if not _VARIABLE.fullmatch(name):
                 yield Conflict("environment", f"{name!r} is no name of a variable", "letters, digits and underscores")
