@@ -1,0 +1,39 @@
+# An OpenAI-compatible vLLM server for judges on GPUs. Nothing of Gavel's own is in it.
+ARG BASE=docker.io/library/python:3.12-slim-bookworm
+
+FROM ${BASE} AS builder
+ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore
+RUN python3 -m venv /opt/venv
+COPY images/locks/serving.txt /locks/
+RUN /opt/venv/bin/python -m pip install --quiet --no-compile --no-deps --require-hashes -r /locks/serving.txt
+# The root file system is read-only where this runs, so that bytecode is made now; unchecked, since file times differ
+# between builders. Templates of some packages are no Python and do not compile.
+RUN /opt/venv/bin/python -m compileall -q -j 0 --invalidation-mode unchecked-hash /opt/venv/lib >/dev/null || true
+
+FROM ${BASE} AS runtime
+# Triton compiles its launchers with a C compiler when a kernel first runs, torch.compile what is left to the CPU with a C++ one.
+RUN apt-get update \
+ && apt-get install --yes --no-install-recommends g++ \
+ && rm -rf /var/lib/apt/lists/*
+# Sticky and open to all, as /tmp is: a cluster may choose any user id.
+RUN mkdir -p /home/gavel && chmod 1777 /home/gavel
+COPY --from=builder /opt/venv /opt/venv
+# An unknown user id has no name, and some packages ask for one. FlashInfer would compile its sampler with nvcc, which is
+# not here.
+ENV PATH=/opt/venv/bin:$PATH HOME=/home/gavel USER=gavel LOGNAME=gavel \
+    PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 \
+    NVIDIA_VISIBLE_DEVICES=all NVIDIA_DRIVER_CAPABILITIES=compute,utility VLLM_USE_FLASHINFER_SAMPLER=0 \
+    VLLM_NO_USAGE_STATS=1 DO_NOT_TRACK=1 TRITON_CACHE_DIR=/tmp/triton TORCHINDUCTOR_CACHE_DIR=/tmp/inductor
+ARG VERSION=0 REVISION=unknown SOURCE="" CREATED=1970-01-01T00:00:00Z BASE_NAME="" BASE_DIGEST=""
+LABEL org.opencontainers.image.title="Gavel serving" \
+      org.opencontainers.image.description="vLLM for the judges of Gavel" \
+      org.opencontainers.image.licenses="MIT" \
+      org.opencontainers.image.source="${SOURCE}" \
+      org.opencontainers.image.revision="${REVISION}" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.created="${CREATED}" \
+      org.opencontainers.image.base.name="${BASE_NAME}" \
+      org.opencontainers.image.base.digest="${BASE_DIGEST}"
+WORKDIR /home/gavel
+USER 10001:10001
+CMD ["python", "-m", "vllm.entrypoints.openai.api_server", "--help"]
