@@ -44,8 +44,9 @@ def connection() -> Connection:
             config.load_incluster_config(client_configuration=configuration)
             namespace = (_ACCOUNT / "namespace").read_text(encoding="utf-8").strip()
         else:
-            config.load_kube_config(client_configuration=configuration)
-            namespace = config.list_kube_config_contexts()[1].get("context", {}).get("namespace", "default")
+            # The client reads the variable once, when it is imported: what is set later would not count.
+            config.load_kube_config(config_file=where, client_configuration=configuration)
+            namespace = config.list_kube_config_contexts(where)[1].get("context", {}).get("namespace", "default")
     except (config.ConfigException, yaml.YAMLError, OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise KubeError(
             f"no way to a Kubernetes cluster: {str(error) or type(error).__name__}",

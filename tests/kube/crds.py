@@ -1,0 +1,89 @@
+"""The real CustomResourceDefinitions, where a copy of them is at hand."""
+
+import os
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from components.kube.cluster import Cluster
+from components.kube.errors import AlreadyExistsError
+from components.kube.kinds import Kind
+
+Object = dict[str, Any]
+ROOT = Path(__file__).resolve().parents[2]
+CRDS = Kind("apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", namespaced=False)
+_NEEDED = ("InferenceService", "ServingRuntime", "RayJob", "RayCluster", "Workload", "LocalQueue")
+
+
+def folder() -> Path | None:
+    """$GAVEL_CRDS, else shared/crds beside the checkout; None if it is not there."""
+    found = Path(os.environ.get("GAVEL_CRDS") or ROOT.parent / "shared" / "crds")
+    return found if found.is_dir() else None
+
+
+@cache
+def definitions() -> dict[str, Object]:
+    """kind -> CustomResourceDefinition, of the whole folder; {} where there is none."""
+    place = folder()
+    return {} if place is None else {item["spec"]["names"]["kind"]: item for item in _read(place)}
+
+
+def _read(place: Path) -> Iterator[Object]:
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    for file in sorted(place.glob("k*.yaml")):
+        for item in yaml.load_all(file.read_text(encoding="utf-8"), loader):
+            if item and item.get("kind") == "CustomResourceDefinition":
+                yield item
+
+
+def stripped(kinds: tuple[str, ...] = _NEEDED) -> list[Object]:
+    """The definitions as Kubernetes 1.20 takes them: without CEL rules and selectable fields, which it does not know,
+    without descriptions, which make them exceed what etcd takes, and
+    without conversion, which only their operators' webhooks serve."""
+    return [_strip_definition(item) for kind, item in definitions().items() if kind in kinds]
+
+
+def _strip_definition(item: Object) -> Object:
+    spec = {**item["spec"], "versions": [dict(version) for version in item["spec"]["versions"]]}
+    spec.pop("conversion", None)
+    for version in spec["versions"]:
+        version.pop("selectableFields", None)
+        version["schema"] = _strip(version["schema"])
+    return {
+        "apiVersion": item["apiVersion"],
+        "kind": item["kind"],
+        "metadata": {"name": item["metadata"]["name"]},
+        "spec": spec,
+    }
+
+
+def _strip(node: Any) -> Any:
+    if isinstance(node, list):
+        return [_strip(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    # A property may itself be called "description": only text is prose.
+    return {
+        key: _strip(value)
+        for key, value in node.items()
+        if key != "x-kubernetes-validations" and not (key == "description" and isinstance(value, str))
+    }
+
+
+def install(cluster: Cluster, items: list[Object]) -> None:
+    """Create the definitions and wait until the server serves them."""
+    for item in items:
+        try:
+            cluster.create(CRDS, item)
+        except AlreadyExistsError:
+            continue
+    for item in items:
+        for found in cluster.watch(CRDS, item["metadata"]["name"], poll=1.0):
+            conditions = {
+                part["type"]: part["status"] for part in (found or {}).get("status", {}).get("conditions", ())
+            }
+            if conditions.get("Established") == "True":
+                break
