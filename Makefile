@@ -130,11 +130,11 @@ schema: $(VENV)/.ready ## Write JSON schemas of the configuration to build/schem
 
 .PHONY: test
 test: $(VENV)/.ready-dev ## Run the tests, the pipeline on the tiny model among them (under twenty minutes)
-	@$(PY) -m pytest -q -m "not smollm and not kills and not arms and not suites"
+	@$(PY) -m pytest -q -m "not smollm and not kills and not arms and not suites and not cluster"
 
 .PHONY: test-fast
 test-fast: $(VENV)/.ready-dev ## Only the tests that need no server and no training (about three minutes)
-	@$(PY) -m pytest -q -m "not smollm and not kills and not arms and not verl and not pipeline and not s3 and not slow"
+	@$(PY) -m pytest -q -m "not smollm and not kills and not arms and not verl and not pipeline and not s3 and not slow and not cluster"
 
 .PHONY: test-demo
 test-demo: $(VENV)/.ready-dev ## A short form of the demo with the real small model (about eight minutes)
@@ -151,6 +151,10 @@ test-arms: $(VENV)/.ready-dev ## Train the four arms of the judge study and othe
 .PHONY: test-kills
 test-kills: $(VENV)/.ready-dev ## Kill the tiny pipeline at ten random points and go on; prompts in order after a kill (up to an hour)
 	@$(PY) -m pytest -q -s -m kills
+
+.PHONY: test-cluster
+test-cluster: $(VENV)/.ready-dev ## Build a real Kubernetes API server once (Debian, root; some ten minutes), and test against it
+	@GAVEL_KUBE_BIN=$$(bash tests/cluster/build.sh) && export GAVEL_KUBE_BIN && $(PY) -m pytest -q -m cluster
 
 .PHONY: bench
 bench: $(VENV)/.ready-dev ## Measure, and print ratios to what one would use instead
