@@ -41,6 +41,7 @@ KNOWN_merge := CHECKPOINT TARGET DTYPE
 KNOWN_ifeval := MODEL CHECKPOINT RESPONSES PROMPTS OUTPUT MERGE_TARGET CORRECTED ALLOW_MISSING $(IFEVAL_KNOBS) SET
 KNOWN_rescore := GENERATIONS ROLLOUTS DATA OUTPUT EXPERIMENT JUDGE REWARD ENDPOINT SET
 KNOWN_judge := JUDGE SET
+KNOWN_images := ENGINE SETS REGISTRY PUSH TAG BASE PIN BUILD_FLAGS PUSH_FLAGS
 KNOWN_check-judge := JUDGE SET
 EVERYWHERE := VENV PY PYTHON LOCKS TORCH_INDEX GAVEL_STATE SHELL
 PARTS := POLICY JUDGE REWARD DATA TRAINING EVALUATION CLUSTER PANEL
@@ -124,17 +125,24 @@ check-judge: $(VENV)/.ready ## Send five calls to JUDGE and say what works; SET=
 compile: $(VENV)/.ready ## Compile the pipelines to build/*.yaml
 	@$(PY) -m pipelines compile build
 
+.PHONY: images
+images: ## Build container images: [SETS="tools cpu"] [ENGINE=] [REGISTRY= PUSH=1] [TAG=] [BASE=] [PIN=1] (docs/cluster.md)
+	@$(if $(PYTHON),,echo "images: Python 3.11 or 3.12 is needed" >&2; exit 1;) $(PYTHON) images/build.py $(call option,engine,$(ENGINE)) \
+	  $(call option,sets,$(SETS)) $(call option,registry,$(REGISTRY)) $(call flag,push,$(PUSH)) $(call option,tag,$(TAG)) \
+	  $(call option,base,$(BASE)) $(call flag,pin,$(PIN)) $(call option,torch-index,$(TORCH_INDEX)) \
+	  $(call option,build-flags,$(BUILD_FLAGS)) $(call option,push-flags,$(PUSH_FLAGS))
+
 .PHONY: schema
 schema: $(VENV)/.ready ## Write JSON schemas of the configuration to build/schema, for editors
 	@$(PY) -m pipelines schema build/schema
 
 .PHONY: test
 test: $(VENV)/.ready-dev ## Run the tests, the pipeline on the tiny model among them (under twenty minutes)
-	@$(PY) -m pytest -q -m "not smollm and not kills and not arms and not suites and not cluster"
+	@$(PY) -m pytest -q -m "not smollm and not kills and not arms and not suites and not cluster and not images"
 
 .PHONY: test-fast
 test-fast: $(VENV)/.ready-dev ## Only the tests that need no server and no training (about three minutes)
-	@$(PY) -m pytest -q -m "not smollm and not kills and not arms and not verl and not pipeline and not s3 and not slow and not cluster"
+	@$(PY) -m pytest -q -m "not smollm and not kills and not arms and not images and not verl and not pipeline and not s3 and not slow and not cluster"
 
 .PHONY: test-demo
 test-demo: $(VENV)/.ready-dev ## A short form of the demo with the real small model (about eight minutes)
@@ -155,6 +163,10 @@ test-kills: $(VENV)/.ready-dev ## Kill the tiny pipeline at ten random points an
 .PHONY: test-cluster
 test-cluster: $(VENV)/.ready-dev ## Build a real Kubernetes API server once (Debian, root; some ten minutes), and test against it
 	@GAVEL_KUBE_BIN=$$(bash tests/cluster/build.sh) && export GAVEL_KUBE_BIN && $(PY) -m pytest -q -m cluster
+
+.PHONY: test-images
+test-images: $(VENV)/.ready-dev ## Build and run the tools and CPU images on a base made here (root, podman, mmdebstrap; some ten minutes)
+	@$(PY) -m pytest -q -m images
 
 .PHONY: bench
 bench: $(VENV)/.ready-dev ## Measure, and print ratios to what one would use instead
