@@ -41,8 +41,17 @@ KNOWN_merge := CHECKPOINT TARGET DTYPE
 KNOWN_ifeval := MODEL CHECKPOINT RESPONSES PROMPTS OUTPUT MERGE_TARGET CORRECTED ALLOW_MISSING $(IFEVAL_KNOBS) SET
 KNOWN_rescore := GENERATIONS ROLLOUTS DATA OUTPUT EXPERIMENT JUDGE REWARD ENDPOINT SET
 KNOWN_judge := JUDGE SET
+KFP := KFP_HOST KFP_UI KFP_NAMESPACE KFP_TOKEN KFP_TOKEN_FILE KFP_COOKIES KFP_CA KFP_API
+KNOWN_compile := CLUSTER ALLOW_TAGS KFP_API
+KNOWN_submit := EXPERIMENT JUDGE SEED START_FROM CHECKPOINT BASE SET ALLOW_TAGS $(KFP)
+KNOWN_runs := EXPERIMENT $(KFP)
+KNOWN_logs := RUN STEP $(KFP)
+KNOWN_report := RUN $(KFP)
+KNOWN_cancel := RUN $(KFP)
 KNOWN_images := ENGINE SETS REGISTRY PUSH TAG BASE PIN BUILD_FLAGS PUSH_FLAGS
 KNOWN_check-judge := JUDGE SET
+KNOWN_deploy := OVERLAY CONTEXT ALLOW_TAGS PARTIAL WAIT
+KNOWN_undeploy := OVERLAY CONTEXT DATA FORCE
 EVERYWHERE := VENV PY PYTHON LOCKS TORCH_INDEX GAVEL_STATE SHELL
 PARTS := POLICY JUDGE REWARD DATA TRAINING EVALUATION CLUSTER PANEL
 SET_HERE := $(sort $(foreach v,$(.VARIABLES),$(if $(findstring command line,$(origin $(v))),$(v))))
@@ -122,8 +131,31 @@ check-judge: $(VENV)/.ready ## Send five calls to JUDGE and say what works; SET=
 	@$(PY) -m components.judge check --judge $(JUDGE) $(SET)
 
 .PHONY: compile
-compile: $(VENV)/.ready ## Compile the pipelines to build/*.yaml
-	@$(PY) -m pipelines compile build
+compile: $(VENV)/.ready ## Compile the pipelines to build/*.yaml for CLUSTER=h800; images by digest, or ALLOW_TAGS=1
+	@$(PY) -m pipelines compile build $(call option,cluster,$(CLUSTER)) $(call flag,allow-tags,$(ALLOW_TAGS))
+
+# What is given on the command line is in the environment of these commands; KFP_TOKEN is best set there alone.
+.PHONY: submit
+submit: $(VENV)/.ready ## Start EXPERIMENT= on the cluster of KFP_HOST=: [JUDGE= SEED= START_FROM= CHECKPOINT= BASE=1 SET=]
+	@$(PY) -m pipelines submit $(call text,EXPERIMENT=$(call given,EXPERIMENT)) $(call text,JUDGE=$(call given,JUDGE)) \
+	  $(call text,SEED=$(SEED)) $(call text,START_FROM=$(START_FROM)) $(call text,CHECKPOINT=$(CHECKPOINT)) \
+	  $(call text,BASE=$(BASE)) $(SET)
+
+.PHONY: runs
+runs: $(VENV)/.ready ## List the runs on the cluster of KFP_HOST=: [EXPERIMENT=]
+	@$(PY) -m pipelines runs $(call text,$(call given,EXPERIMENT))
+
+.PHONY: logs
+logs: $(VENV)/.ready ## What became of the steps of RUN= on the cluster, and the log of one: [STEP=]
+	@$(PY) -m pipelines logs $(call text,$(RUN)) $(call option,step,$(STEP))
+
+.PHONY: report
+report: $(VENV)/.ready ## Fetch report.html and summary.json of RUN= on the cluster
+	@$(PY) -m pipelines report $(call text,$(RUN))
+
+.PHONY: cancel
+cancel: $(VENV)/.ready ## End RUN= on the cluster
+	@$(PY) -m pipelines cancel $(call text,$(RUN))
 
 .PHONY: images
 images: ## Build container images: [SETS="tools cpu"] [ENGINE=] [REGISTRY= PUSH=1] [TAG=] [BASE=] [PIN=1] (docs/cluster.md)
@@ -131,6 +163,16 @@ images: ## Build container images: [SETS="tools cpu"] [ENGINE=] [REGISTRY= PUSH=
 	  $(call option,sets,$(SETS)) $(call option,registry,$(REGISTRY)) $(call flag,push,$(PUSH)) $(call option,tag,$(TAG)) \
 	  $(call option,base,$(BASE)) $(call flag,pin,$(PIN)) $(call option,torch-index,$(TORCH_INDEX)) \
 	  $(call option,build-flags,$(BUILD_FLAGS)) $(call option,push-flags,$(PUSH_FLAGS))
+
+.PHONY: deploy
+deploy: $(VENV)/.ready ## Apply the manifests of OVERLAY=dev|h800|FOLDER: [CONTEXT=] [ALLOW_TAGS=1] [PARTIAL=1] [WAIT=seconds]
+	@$(PY) -m components.cluster_setup deploy --overlay $(call text,$(OVERLAY)) $(call option,context,$(CONTEXT)) \
+	  $(call flag,allow-tags,$(ALLOW_TAGS)) $(call flag,partial,$(PARTIAL)) $(call option,wait,$(WAIT))
+
+.PHONY: undeploy
+undeploy: $(VENV)/.ready ## Delete what OVERLAY= brought, and keep claims and Secrets: [CONTEXT=] [DATA=1 deletes them] [FORCE=1]
+	@$(PY) -m components.cluster_setup undeploy --overlay $(call text,$(OVERLAY)) $(call option,context,$(CONTEXT)) \
+	  $(call flag,data,$(DATA)) $(call flag,force,$(FORCE))
 
 .PHONY: schema
 schema: $(VENV)/.ready ## Write JSON schemas of the configuration to build/schema, for editors

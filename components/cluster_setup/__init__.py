@@ -1,0 +1,1 @@
+"""Setting up a cluster for Gavel: applying the manifests, and taking them away."""

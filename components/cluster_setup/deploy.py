@@ -1,0 +1,105 @@
+"""Bringing a cluster to what an overlay describes. What can be looked at is looked at before the first change."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from components.cluster_setup import secrets
+from components.cluster_setup.addresses import api_server
+from components.cluster_setup.definitions import known, missing
+from components.cluster_setup.kubectl import Kubectl, SetupError
+from components.cluster_setup.objects import NAMESPACE, Object, namespace
+from components.cluster_setup.overlay import build, loose_images, with_addresses, with_images
+from components.cluster_setup.waiting import wait
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user allows.
+
+    Attributes:
+        allow_tags: images by tag, for a cluster that they were loaded into by hand.
+        partial: leave out the objects whose kinds the cluster does not know, instead of refusing.
+        seconds: how long to wait for the store.
+    """
+
+    allow_tags: bool = False
+    partial: bool = False
+    seconds: float = 600.0
+
+
+def prepare(kubectl: Kubectl, overlay: str, options: Options, say: Callable[[str], None] = print) -> list[Object]:
+    """The objects as they are to be applied. Reads the cluster and changes nothing.
+
+    Raises:
+        GavelError: the cluster cannot be reached, or something is missing; each lack is named in one go.
+    """
+    objects = build(kubectl, overlay)
+    say(f"cluster: {kubectl.describe()}")
+    served = known(kubectl)
+    lines = missing(objects, served)
+    if lines and not options.partial:
+        raise SetupError(
+            "the cluster lacks what Gavel needs:\n    " + "\n    ".join(lines),
+            where=f"overlay {overlay}",
+            remedy="install it (docs/cluster.md, What must be installed), or PARTIAL=1 to leave out what needs it",
+        )
+    for line in lines:
+        say(f"left out, since it is not installed: {line}")
+    objects = [item for item in objects if served.serves(item)]
+    _namespaces(kubectl, objects)
+    objects = with_images(objects, allow_tags=options.allow_tags)
+    for image in sorted(loose_images(objects)):
+        say(f"note: the image {image} has a tag and no digest; pin it in your overlay's images:")
+    return with_addresses(objects, api_server(kubectl))
+
+
+def deploy(kubectl: Kubectl, overlay: str, options: Options, say: Callable[[str], None] = print) -> None:
+    """Apply an overlay, and wait for its store and bucket.
+
+    Raises:
+        GavelError: as :func:`prepare`; a Secret is missing; the cluster refused an object; the store does not come up.
+    """
+    objects = prepare(kubectl, overlay, options, say)
+    _secrets(kubectl, objects, say)
+    # The template of a Job cannot be changed. The bucket's is done in seconds, and finds what it made before.
+    jobs = [item for item in objects if item["kind"] == "Job"]
+    if jobs:
+        kubectl.delete(jobs, seconds=60)
+    first = [item for item in objects if item["kind"] == "Namespace"]
+    for part in (first, [item for item in objects if item["kind"] != "Namespace"]):
+        for line in kubectl.apply(part) if part else ():
+            say(line)
+    wait(kubectl, objects, options.seconds, say=say)
+    say(f"overlay {overlay} is deployed; next: make submit EXPERIMENT=... KFP_HOST=... (docs/cluster.md)")
+
+
+def _namespaces(kubectl: Kubectl, objects: list[Object]) -> None:
+    """Objects for a namespace of others, such as KFP's, need it to be there."""
+    own = {item["metadata"]["name"] for item in objects if item["kind"] == "Namespace"}
+    for space in sorted({namespace(item) or NAMESPACE for item in objects} - own):
+        if kubectl.get("namespace", space) is None:
+            raise SetupError(
+                f"there is no namespace {space}",
+                where="the overlay has objects for it",
+                remedy="install Kubeflow Pipelines there, or take another component of manifests/components for it",
+            )
+
+
+def _secrets(kubectl: Kubectl, objects: list[Object], say: Callable[[str], None]) -> None:
+    spaces = secrets.run_namespaces(objects)
+    wrong, right = secrets.lacks(kubectl, spaces)
+    if wrong:
+        lines = secrets.commands(wrong, right)
+        if kubectl.get("namespace", NAMESPACE) is None:
+            lines.insert(0, f"kubectl create namespace {NAMESPACE}")
+        raise SetupError(
+            "the store's credentials are not there:\n    " + "\n    ".join(map(str, wrong)),
+            where="nothing was changed; values are never taken from the tree, nor made up by this command",
+            remedy="make fresh ones (for an S3 of your own set KEY and SECRET to its keys), then deploy again:\n    "
+            + "\n    ".join(lines),
+        )
+    for space in secrets.without_judge_keys(kubectl, spaces):
+        say(
+            f"note: no Secret {secrets.JUDGES} in {space}. Experiments with an external judge need it: "
+            f"kubectl create secret generic {secrets.JUDGES} -n {space} --from-literal=DASHSCOPE_API_KEY=..."
+        )
