@@ -80,7 +80,7 @@ class Asker:
         Raises:
             JudgeError: the ledger cannot be written.
         """
-        excess = self._lengths.excess([message.content for message in call.messages], call.max_tokens)
+        excess = await self._lengths.exceeds([message.content for message in call.messages], call.max_tokens)
         if excess is not None:
             return self._too_long(call, excess)
         body = orjson.dumps(self._profile.body(call, self._spec))

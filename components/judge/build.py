@@ -56,11 +56,12 @@ def build_judge(
         return _completions_judge(spec, reward, endpoint, ledger, state, earlier)
     protocol = chat_protocol(reward, spec)
     transport = build_transport(spec, endpoint, None if state is None else state / LEASES)
-    lengths = lengths_for(spec, state)
+    profile = profile_for(spec, endpoint)
+    lengths = lengths_for(spec, state, profile, transport)
     cache = Cache(state / CACHE) if state is not None and spec.cache else None
     ask = Asker(
         spec,
-        profile_for(spec, endpoint),
+        profile,
         transport,
         identity=identity,
         protocol=protocol.version,
@@ -117,13 +118,15 @@ def _completions_judge(
             where=f"judge {spec.name}",
             remedy="choose a judge with logprobs: true, or another reward protocol",
         )
+    transport = build_transport(spec, endpoint, None if state is None else state / LEASES)
+    profile = profile_for(spec, endpoint)
     return CompletionsJudge(
         name=spec.name,
         model=spec.model_name,
-        lengths=lengths_for(spec, state),
+        lengths=lengths_for(spec, state, profile, transport),
         protocol=build_protocol(reward),
-        transport=build_transport(spec, endpoint, None if state is None else state / LEASES),
-        profile=profile_for(spec, endpoint),
+        transport=transport,
+        profile=profile,
         ledger=ledger,
         price=build_price(spec),
         budget=build_budget(spec, ledger, earlier),

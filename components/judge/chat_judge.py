@@ -69,7 +69,7 @@ class ChatJudge:
                 where = f"judge {self.name}, row {sample.row_id}"
                 raise JudgeError(error.what, where=where, remedy=error.remedy) from error
             if heard.refused is not None and self._lengths is not None:
-                refuse_rubric(sample, self.name, self._lengths, heard.refused)
+                await refuse_rubric(sample, self.name, self._lengths, heard.refused)
             tokens = heard.prompt_tokens
         else:
             nothing = Failure(UnknownReason.EMPTY_RESPONSE, "the response is empty")

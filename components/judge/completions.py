@@ -71,11 +71,11 @@ class CompletionsJudge:
         response = self.protocol.response(sample)
         prefixes = self.protocol.prefixes(sample)
         prompts = [prefix + response for prefix in prefixes]
-        refusal = self._refuse(response, prompts)
+        refusal = await self._refuse(response, prompts)
         if refusal is not None:
             if refusal.reason is UnknownReason.TOO_LONG:
                 self._unasked(sample, begun, refusal)
-                refuse_rubric(sample, self.name, self._lengths, 0)
+                await refuse_rubric(sample, self.name, self._lengths, 0)
             return self._record(sample, begun, self._unknown(sample, refusal), None, None)
         # Two criteria with one text make one prompt.
         unique = list(dict.fromkeys(prompts))
@@ -94,15 +94,15 @@ class CompletionsJudge:
         """Release the connections. The ledger belongs to the caller."""
         await self.transport.close()
 
-    def _refuse(self, response: str, prompts: Sequence[str]) -> Failure | None:
+    async def _refuse(self, response: str, prompts: Sequence[str]) -> Failure | None:
         """What can be known before a call: nothing to judge, or more than the judge reads."""
         if not response:
             return Failure(UnknownReason.EMPTY_RESPONSE, "the response is empty")
-        found = (self._lengths.excess([prompt], 0) for prompt in prompts)
-        excess = next((each for each in found if each is not None), None)
-        if excess is not None:
-            detail = f"the prompt has {excess}; the judge reads {self._lengths.context} tokens"
-            return Failure(UnknownReason.TOO_LONG, detail)
+        for prompt in prompts:
+            excess = await self._lengths.exceeds([prompt], 0)
+            if excess is not None:
+                detail = f"the prompt has {excess}; the judge reads {self._lengths.context} tokens"
+                return Failure(UnknownReason.TOO_LONG, detail)
         return None
 
     async def _ask(

@@ -77,13 +77,13 @@ def check_rubric(sample: Sample, judge: str) -> None:
         )
 
 
-def refuse_rubric(sample: Sample, judge: str, lengths: Lengths, reply: int) -> None:
+async def refuse_rubric(sample: Sample, judge: str, lengths: Lengths, reply: int) -> None:
     """Refuse a rubric with a criterion that is too long for the judge whatever the response; see :class:`Lengths`.
 
     Raises:
         JudgeError: names the judge, the row, the count and the remedy.
     """
-    found = lengths.never_fits(sample, reply)
+    found = await lengths.never_fits(sample, reply)
     if found is None:
         return
     criterion, excess = found

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from components.core.manifest import Scalar
 from components.core.step import Step, StepContext
+from components.judge.deployed import keeping
 from components.judge.endpoint import resolve_endpoint
 from components.judge.memory import Ledger
 from components.judge.memory.shipping import LEDGER, shipped
@@ -31,9 +32,11 @@ def run(context: StepContext) -> Mapping[str, Scalar]:
     experiment = context.experiment
     found: dict[str, Scalar] = {}
     path = context.work / LEDGER
-    with shipped(path, context), Ledger(path) as ledger:
+    kept = keeping(experiment.judges(), experiment.cluster, experiment.name, context.progress.phase)
+    with shipped(path, context), Ledger(path) as ledger, kept:
         for judge in experiment.judges():
-            report = asyncio.run(probe(judge, experiment.reward, resolve_endpoint(judge, context.state), ledger))
+            url = resolve_endpoint(judge, context.state, experiment.cluster)
+            report = asyncio.run(probe(judge, experiment.reward, url, ledger, context.state))
             for line in report.table():
                 context.progress.phase(line)
             # One judge's figures keep their plain names; those of a panel's further members carry the judge's.

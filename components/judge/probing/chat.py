@@ -1,6 +1,7 @@
 """A chat judge is asked by its own protocol about a text that meets a criterion, and one that misses it."""
 
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from components.core.errors import JudgeError
@@ -8,6 +9,7 @@ from components.judge.asker import Asker
 from components.judge.build import build_budget, build_transport
 from components.judge.chat_judge import Heard
 from components.judge.failures import Failure
+from components.judge.lengths import lengths_for
 from components.judge.memory import Ledger, about
 from components.judge.probing.report import ProbeReport
 from components.judge.probing.server import failed, find_model, lists_no_models
@@ -52,7 +54,9 @@ def known_pair(protocol: str) -> tuple[Sample, Sample]:
     return sample(question, _ANIMAL, "mentions an animal"), sample(question, _BREAD, "mentions an animal")
 
 
-async def probe_chat(spec: "JudgeSpec", reward: "RewardSpec", url: str, ledger: Ledger | None = None) -> ProbeReport:
+async def probe_chat(
+    spec: "JudgeSpec", reward: "RewardSpec", url: str, ledger: Ledger | None = None, state: Path | None = None
+) -> ProbeReport:
     """See :func:`components.judge.probing.run.probe`."""
     profile = profile_for(spec, url)
     transport = build_transport(spec, url)
@@ -73,10 +77,21 @@ async def probe_chat(spec: "JudgeSpec", reward: "RewardSpec", url: str, ledger: 
         latency = time.monotonic() - begun
         speed = ask.prompt_tokens / latency if ask.prompt_tokens else None
         unmet = _chance(await _opinions(protocol, misses, ask), spec, url)
+        counted = await lengths_for(spec, state, profile, transport).counted_by()
     finally:
         await transport.close()
     return ProbeReport(
-        spec.name, url, spec.model_name, protocol.version, context, latency, speed, abs(first - second), second, unmet
+        spec.name,
+        url,
+        spec.model_name,
+        protocol.version,
+        context,
+        latency,
+        speed,
+        abs(first - second),
+        second,
+        unmet,
+        counted,
     )
 
 

@@ -3,6 +3,7 @@
 import contextlib
 import dataclasses
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -13,6 +14,7 @@ from components.judge.calls import Usage
 from components.judge.chat_reply import read_usage
 from components.judge.echo import Scored, read
 from components.judge.failures import Failure, ReplyError
+from components.judge.lengths import lengths_for
 from components.judge.memory import Account, Ledger, about
 from components.judge.probing.report import ProbeReport
 from components.judge.probing.server import failed, find_model
@@ -29,7 +31,9 @@ MEETS = "A small cat sleeps by the kitchen window."
 MISSES = "The kitchen smells of fresh bread."
 
 
-async def probe_echo(spec: "JudgeSpec", reward: "RewardSpec", url: str, ledger: Ledger | None = None) -> ProbeReport:
+async def probe_echo(
+    spec: "JudgeSpec", reward: "RewardSpec", url: str, ledger: Ledger | None = None, state: Path | None = None
+) -> ProbeReport:
     """See :func:`components.judge.probing.run.probe`; here the echoed log-probabilities are checked too."""
     where = f"judge {spec.name} at {url}"
     profile = profile_for(spec, url)
@@ -67,6 +71,7 @@ async def probe_echo(spec: "JudgeSpec", reward: "RewardSpec", url: str, ledger: 
                     remedy="ask the endpoint by hand (curl URL/v1/completions) and read the server's log",
                 )
             chances.append(verdict.probability)
+        counted = await lengths_for(spec, state, profile, transport).counted_by()
     tokens = sum(scored.prompt_tokens for scored in second)
     return ProbeReport(
         judge=spec.name,
@@ -79,6 +84,7 @@ async def probe_echo(spec: "JudgeSpec", reward: "RewardSpec", url: str, ledger: 
         difference=difference,
         met=chances[0],
         unmet=chances[1],
+        counted=counted,
     )
 
 

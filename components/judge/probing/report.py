@@ -28,6 +28,7 @@ class ProbeReport:
             ratio, else of the verdict's probability.
         met: probability of a criterion that a known text meets; 1 or 0 where the protocol says yes or no.
         unmet: the same for a text that misses it.
+        counted: how prompts are counted, to see what does not fit.
     """
 
     judge: str
@@ -40,6 +41,7 @@ class ProbeReport:
     difference: float
     met: float
     unmet: float
+    counted: str = "not told"
 
     def table(self) -> list[str]:
         """Lines for people."""
@@ -60,6 +62,7 @@ class ProbeReport:
             ("judge", f"{self.judge} ({self.model} at {self.url})"),
             ("asked by", self.protocol),
             ("context", "not told" if self.context is None else f"{self.context} tokens"),
+            ("prompts are counted by", self.counted),
             ("same question, same answer", f"{repeatable} (largest difference {self.difference:.2g}{unit})"),
             ("latency of one verdict", f"{self.latency:.2f} s{speed}"),
             ("known pair", f"{met} for one that meets, {unmet} for one that misses: {ranks}"),

@@ -1,5 +1,6 @@
 """The probe of a judge, by the protocol that it will be asked with."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from components.judge.memory import Ledger
@@ -12,7 +13,9 @@ if TYPE_CHECKING:
     from components.core.spec.reward import RewardSpec
 
 
-async def probe(spec: "JudgeSpec", reward: "RewardSpec", url: str, ledger: Ledger | None = None) -> ProbeReport:
+async def probe(
+    spec: "JudgeSpec", reward: "RewardSpec", url: str, ledger: Ledger | None = None, state: Path | None = None
+) -> ProbeReport:
     """Check that the judge answers, has the model, repeats itself and gives verdicts on texts whose truth is known.
 
     Args:
@@ -20,10 +23,11 @@ async def probe(spec: "JudgeSpec", reward: "RewardSpec", url: str, ledger: Ledge
         reward: the protocol and its settings.
         url: base URL without ``/v1``.
         ledger: gets every call, and what it has of this judge counts for the budget; the caller closes it.
+        state: folder of this machine's state, where the judge's tokenizer may lie.
 
     Raises:
         JudgeError: one of these does not hold, or the judge's budget is used up; says which, and what to do.
     """
     if reward.protocol == "likelihood_ratio":
-        return await probe_echo(spec, reward, url, ledger)
-    return await probe_chat(spec, reward, url, ledger)
+        return await probe_echo(spec, reward, url, ledger, state)
+    return await probe_chat(spec, reward, url, ledger, state)

@@ -57,6 +57,11 @@ class Profile:
         """Path of the list of models, behind the endpoint."""
         return f"{self.prefix}/v1/models"
 
+    @property
+    def tokenize_route(self) -> str | None:
+        """Path that counts a text's tokens as vLLM does, behind the endpoint; None where the server has none."""
+        return None
+
     def streams(self, spec: "JudgeSpec") -> bool:
         """Whether calls to this judge are streamed."""
         return spec.stream == "always" or (spec.stream == "auto" and self.only_streams(spec))

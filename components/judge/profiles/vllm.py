@@ -15,6 +15,11 @@ class Vllm(Profile):
     name = "vllm"
     usage_in_streams = True
 
+    @property
+    def tokenize_route(self) -> str | None:
+        """See :class:`components.judge.profiles.base.Profile`. It lies beside ``/v1``, not below."""
+        return f"{self.prefix}/tokenize"
+
     def structure(self, call: Call, spec: "JudgeSpec") -> dict[str, Any]:
         """See :class:`components.judge.profiles.base.Profile`."""
         return schema_format(call, strict=False)
