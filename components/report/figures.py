@@ -3,7 +3,7 @@
 import csv
 import dataclasses
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from components.report import format as fmt
 from components.report.heldout import KINDS, MEASURES, HeldOut, Unit
@@ -30,6 +30,7 @@ class Figure:
         alt: what it shows in words, for those who cannot see it.
         columns: of its data.
         rows: its data; None where a value is unknown.
+        names: column -> what its line is called, where that is not always the same.
     """
 
     key: str
@@ -38,6 +39,7 @@ class Figure:
     alt: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
+    names: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def csv(self) -> str:
         """The data as CSV, numbers in full precision, an unknown value as an empty cell."""
@@ -48,13 +50,22 @@ class Figure:
         return out.getvalue()
 
 
-def build_figures(heldout: HeldOut, training: Training) -> list[Figure]:
-    """All figures in the order of the report; those without any data are left out."""
+JUDGES_REWARD = "Judge's reward"
+
+
+def build_figures(heldout: HeldOut, training: Training, trained_by: str = JUDGES_REWARD) -> list[Figure]:
+    """All figures in the order of the report; those without any data are left out.
+
+    Args:
+        heldout: the comparisons.
+        training: the steps.
+        trained_by: what the reward while training is called.
+    """
     figures = [
         levels(heldout),
         gains(heldout),
         parts(heldout),
-        proxy_and_gold(training, checked="gold" not in heldout.unchecked),
+        proxy_and_gold(training, checked="gold" not in heldout.unchecked, trained_by=trained_by),
         echo_and_length(training, checked="echo" not in heldout.unchecked),
         step_times(training),
     ]
@@ -122,18 +133,23 @@ def parts(heldout: HeldOut) -> Figure:
     )
 
 
-def proxy_and_gold(training: Training, *, checked: bool = True) -> Figure:
-    """The judge's reward and, where it was ``checked``, gold by training step."""
+def proxy_and_gold(training: Training, *, checked: bool = True, trained_by: str = JUDGES_REWARD) -> Figure:
+    """The reward and, where it was ``checked``, gold by training step."""
+    figure = _proxy_and_gold(training, f"{trained_by} (proxy)", checked=checked)
+    return dataclasses.replace(figure, names={"proxy": trained_by[0].lower() + trained_by[1:]})
+
+
+def _proxy_and_gold(training: Training, name: str, *, checked: bool) -> Figure:
     band = "Means over each step's rollouts; the band is one standard error, clustered by prompt."
     if not checked:
-        title = "Judge's reward (proxy) while training"
+        title = f"{name} while training"
         return _by_step(training, ("proxy",), "proxy_gold_by_step", title, f"{band} These prompts have no gold.")
     return _by_step(
         training,
         ("proxy", "gold"),
         "proxy_gold_by_step",
-        "Judge's reward (proxy) and gold while training",
-        f"{band} Where the lines part, the policy learns what the judge rewards rather than what is wanted.",
+        f"{name} and gold while training",
+        f"{band} Where the lines part, the policy learns what is rewarded rather than what is wanted.",
     )
 
 

@@ -52,6 +52,7 @@ def build_page(experiment: "Experiment", findings: Findings, figures: Sequence[F
         experiment=experiment,
         findings=findings,
         headline=HEADLINES[findings.reading.label],
+        trained_by=settings.trained_by(experiment),
         trained=settings.what_was_trained(experiment),
         reward=settings.reward_in_full(experiment),
         rewarded=settings.what_was_rewarded(experiment),

@@ -104,6 +104,7 @@ def _name_rows(axis: Any, figure: Figure) -> None:
 def _series(axis: Any, figure: Figure, column: int) -> None:
     name = figure.columns[column]
     colour, style, marker, label = _LOOK[name]
+    label = figure.names.get(name, label)
     steps = [_number(row[0]) for row in figure.rows]
     means = [_number(row[column]) for row in figure.rows]
     errors = [_number(row[column + 1]) for row in figure.rows]

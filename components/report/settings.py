@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from components.report.figures import JUDGES_REWARD
 from components.scaffold.schedule import step_share
 
 if TYPE_CHECKING:
@@ -128,6 +129,12 @@ def reward_in_full(experiment: "Experiment") -> str:
     reward, data = experiment.reward, experiment.data
     told = f"combine {reward.combine}, protocol {reward.protocol}, value {reward.value}"
     return f"{reward.name} ({told}{f', data.constraints {data.constraints}' if data.kind == 'verif_rows' else ''})"
+
+
+def trained_by(experiment: "Experiment") -> str:
+    """What the reward while training is called: that of a control arm is no judge's."""
+    reward = experiment.reward
+    return JUDGES_REWARD if reward.asks_in_training else f"Control arm's reward ({reward.combine})"
 
 
 def what_was_rewarded(experiment: "Experiment") -> str:

@@ -12,7 +12,7 @@ from components.report.page import build_page
 from components.report.panel import read_panel
 from components.report.reading import read
 from components.report.rubrics import read_rubrics
-from components.report.settings import judged
+from components.report.settings import judged, trained_by
 from components.report.summary import Findings, build_summary, headline, to_json
 from components.report.training import analyse_training
 
@@ -58,7 +58,7 @@ def run(context: StepContext) -> Mapping[str, "Scalar"]:
         ifeval=read_ifeval(experiment, context.inputs, sampling),
     )
     progress.phase("drawing figures and writing the page")
-    figures = build_figures(heldout, findings.training)
+    figures = build_figures(heldout, findings.training, trained_by(experiment))
     folder = context.out / "figures"
     folder.mkdir(parents=True, exist_ok=True)
     for figure in figures:

@@ -46,6 +46,15 @@ def test_a_control_arm_is_called_one_before_any_figure(make_context, world, expe
     assert ("Control arm." in page) == control
     assert ("This is a control arm (combine length)" in page) == control
     assert "reward.combine" in page
+    # While training the judge gave nothing: neither table, heading, caption nor legend names it.
+    name = "Control arm&#39;s reward (length)" if control else "Judge&#39;s reward"
+    other = "Judge&#39;s reward" if control else "Control arm&#39;s reward"
+    for place in (f">{name} (proxy)</th>", f'<th class="n">{name}</th>', f"{name} (proxy) and gold while training"):
+        assert place in page
+        assert place.replace(name, other) not in page
+    lines = re.findall(r">([^<>]*)</text>", page)
+    assert (name[0].lower() + name[1:]).replace("&#39;", "'") in [line.replace("&#39;", "'") for line in lines]
+    assert "calls it the control arm&#39;s reward (length)" in page or not control
 
 
 @pytest.mark.parametrize("combine", ["rubric", "verif", "random"])
