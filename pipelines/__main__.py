@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from components.core.errors import GavelError
+from pipelines import plan_cli
 
 _EXPERIMENT = "a name in configs/experiments, or the path of a YAML file"
-_PRINTS = frozenset({"show", "compile", "schema"})
+_PRINTS = frozenset({"show", "plan", "compile", "schema"})
 """Commands whose output is all that they are for, so that nothing is lost when nobody reads on."""
 _VARIABLES = ("CHECKPOINT", "EXPERIMENT", "JUDGE", "BASE")
 """Arguments of eval that are no keys of the experiment; the same names as with make."""
@@ -69,6 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     compiled.add_argument("folder", type=Path, help="where to write them")
     schema = commands.add_parser("schema", help="write JSON schemas of the configuration, for editors")
     schema.add_argument("folder", type=Path, help="where to write them")
+    plan_cli.add_parser(commands)
     commands.add_parser("stop", help="end local services that a killed run left behind")
     return parser
 
@@ -140,7 +142,15 @@ def _stop(options: argparse.Namespace) -> None:
         pass
 
 
-_COMMANDS = {"run": _run, "eval": _eval, "show": _show, "compile": _compile, "schema": _schema, "stop": _stop}
+_COMMANDS = {
+    "run": _run,
+    "eval": _eval,
+    "show": _show,
+    "plan": plan_cli.run,
+    "compile": _compile,
+    "schema": _schema,
+    "stop": _stop,
+}
 
 if __name__ == "__main__":
     sys.exit(main())
