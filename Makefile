@@ -23,9 +23,9 @@ given = $(if $(filter-out file,$(origin $(1))),$($(1)))
 export GAVEL_STATE := $(or $(strip $(GAVEL_STATE)),.gavel)
 
 # `make run mine` would run the default experiment and then look for a file "mine".
-ifneq ($(filter run show,$(MAKECMDGOALS)),)
-ifneq ($(filter-out run show,$(MAKECMDGOALS)),)
-$(error name the experiment like this: make $(firstword $(MAKECMDGOALS)) EXPERIMENT=$(firstword $(filter-out run show,$(MAKECMDGOALS))))
+ifneq ($(filter run show plan,$(MAKECMDGOALS)),)
+ifneq ($(filter-out run show plan,$(MAKECMDGOALS)),)
+$(error name the experiment like this: make $(firstword $(MAKECMDGOALS)) EXPERIMENT=$(firstword $(filter-out run show plan,$(MAKECMDGOALS))))
 endif
 endif
 
@@ -34,6 +34,7 @@ IFEVAL_KNOBS := CONTEXT BATCH SAMPLES MAX_TOKENS DTYPE TEMPERATURE TOP_P TOP_K B
   THREADS LIMIT TENSOR_PARALLEL GPU_MEMORY
 KNOWN_run := EXPERIMENT SET
 KNOWN_show := EXPERIMENT SET
+KNOWN_plan := EXPERIMENT SET FILL AGAIN CRITERIA
 KNOWN_demo := SET
 KNOWN_demo-tiny := SET
 KNOWN_eval := CHECKPOINT EXPERIMENT JUDGE BASE SET
@@ -94,6 +95,10 @@ run: $(VENV)/.ready ## Run EXPERIMENT=name-or-file on this machine, with SET="ke
 .PHONY: show
 show: $(VENV)/.ready ## Print EXPERIMENT with everything resolved, and its hash
 	@$(PY) -m pipelines show $(EXPERIMENT) $(SET)
+
+.PHONY: plan
+plan: $(VENV)/.ready ## Print nodes, GPUs, calls, hours and cost of EXPERIMENT="a b ..."; refuses what cannot fit: [SET=] [FILL=] [AGAIN=] [CRITERIA=]
+	@$(PY) -m pipelines plan $(call option,fill,$(FILL)) $(call option,again,$(AGAIN)) $(call option,criteria,$(CRITERIA)) $(EXPERIMENT) $(SET)
 
 .PHONY: eval
 eval: $(VENV)/.ready ## Evaluate CHECKPOINT= on the held-out prompts: [EXPERIMENT=] [JUDGE=] [BASE=1] [SET=]
