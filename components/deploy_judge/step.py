@@ -1,14 +1,17 @@
 """The step deploy-judge."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
+from components.core.errors import GavelError, JudgeError
 from components.core.manifest import Scalar
 from components.core.step import Step, StepContext
 from components.judge.placement.base import choose_placement
 
 if TYPE_CHECKING:
     from components.core.spec import Experiment
+    from components.core.spec.judge import JudgeSpec
 
 
 def depends(experiment: "Experiment") -> object:
@@ -17,18 +20,55 @@ def depends(experiment: "Experiment") -> object:
 
 
 def run(context: StepContext) -> Mapping[str, Scalar]:
-    """Bring the judge up, or each of a panel's, and write down where it answers.
+    """Bring the judge up, or each of a panel's, and say where it answers.
+
+    Judges of a cluster come up side by side, since each may wait for nodes and weights for long; those of this machine
+    one after the other, since they share its memory and cores.
 
     Raises:
-        GavelError: it cannot be started, does not answer, or its placement has no back end here.
+        GavelError: one cannot be started or does not answer. What became of the others is told first.
     """
-    experiment = context.experiment
-    urls: dict[str, str] = {}
-    for judge in experiment.judges():
-        endpoint = choose_placement(judge, experiment.cluster, context.state).up(context.progress)
-        context.progress.phase(f"judge {judge.name} answers at {endpoint.url}")
-        urls[judge.name] = endpoint.url
+    judges = context.experiment.judges()
+    urls = (
+        _side_by_side(context, judges)
+        if _on_cluster(context)
+        else {judge.name: _up(context, judge) for judge in judges}
+    )
     return {"judge": ", ".join(urls), "url": ", ".join(urls.values())}
+
+
+def _on_cluster(context: StepContext) -> bool:
+    return context.experiment.cluster.placement == "kubernetes"
+
+
+def _up(context: StepContext, judge: "JudgeSpec") -> str:
+    experiment = context.experiment
+    placement = choose_placement(judge, experiment.cluster, context.state, experiment=experiment.name)
+    endpoint = placement.up(context.progress)
+    context.progress.phase(f"judge {judge.name} answers at {endpoint.url}")
+    return endpoint.url
+
+
+def _side_by_side(context: StepContext, judges: "Sequence[JudgeSpec]") -> dict[str, str]:
+    urls: dict[str, str] = {}
+    failures: list[GavelError] = []
+    with ThreadPoolExecutor(max_workers=len(judges)) as pool:
+        waiting = {judge.name: pool.submit(_up, context, judge) for judge in judges}
+        for name, future in waiting.items():
+            try:
+                urls[name] = future.result()
+            except GavelError as error:
+                context.progress.phase(f"judge {name} does not come up: {error.what}")
+                failures.append(error)
+    if len(failures) == 1:
+        raise failures[0]
+    if failures:
+        raise JudgeError(
+            f"{len(failures)} of {len(judges)} judges do not come up: " + "; ".join(each.what for each in failures),
+            where="; ".join(filter(None, (each.where for each in failures))),
+            remedy="; ".join(dict.fromkeys(filter(None, (each.remedy for each in failures)))),
+        )
+    return urls
 
 
 STEP = Step("deploy-judge", __name__, depends, run, durable=False)

@@ -10,6 +10,7 @@ from components.core.errors import GavelError
 _COMMANDS = {
     "check": ("components.judge.check_cli", "send five calls to a judge, and say what works"),
     "serve": ("components.judge.serve", "serve a judge on this machine in the foreground"),
+    "sweep": ("components.judge.leases.sweep", "end judges of the cluster that no run uses any more"),
     "ledger": ("components.judge.memory.cli", "totals of a ledger; parquet"),
     "parse": ("components.judge.parsing.cli", "the parser by hand"),
 }

@@ -2,15 +2,21 @@
 
 import dataclasses
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from components.core.errors import JudgeError
 from components.core.services.process import ProcessId
 from components.core.store.disk import atomic
+from components.judge.deployed import find_on_cluster
 
 if TYPE_CHECKING:
+    from components.core.spec.cluster import ClusterSpec
     from components.core.spec.judge import JudgeSpec
+
+ENDPOINTS_VARIABLE = "GAVEL_JUDGE_ENDPOINTS"
+"""JSON {name: base URL} for pods that may not ask the API server: those of a training."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -30,21 +36,29 @@ class Endpoint:
     log: str | None = None
 
 
-def resolve_endpoint(spec: "JudgeSpec", state: Path) -> str:
+def resolve_endpoint(spec: "JudgeSpec", state: Path, cluster: "ClusterSpec | None" = None) -> str:
     """The base URL, without ``/v1``, at which the judge answers now.
+
+    Of an external judge it is what the specification says; then comes what $GAVEL_JUDGE_ENDPOINTS names, then what
+    is written down in the state folder, and for serving kserve what the API server tells.
 
     Args:
         spec: the judge; for serving external its own endpoint is the answer.
         state: the state folder in which it was written down.
+        cluster: where it runs; None takes the namespace of the pod, or of the kubeconfig's context.
 
     Raises:
-        JudgeError: it was not deployed, or its process has ended since.
+        JudgeError: it was not deployed, its process has ended since, or the cluster does not tell.
     """
     if spec.serving == "external":
         if spec.endpoint is None:
             raise JudgeError("an external judge needs an endpoint", where=f"judge {spec.name}", remedy="set endpoint")
         return spec.endpoint.rstrip("/")
+    if (given := _given().get(spec.name)) is not None:
+        return given.rstrip("/")
     found = read_endpoint(spec.name, state)
+    if found is None and spec.serving == "kserve":
+        return find_on_cluster(spec, cluster)
     if found is None:
         raise JudgeError(
             f"judge {spec.name} is not deployed",
@@ -58,6 +72,23 @@ def resolve_endpoint(spec: "JudgeSpec", state: Path) -> str:
             remedy="read that log, then run the step deploy-judge again",
         )
     return found.url
+
+
+def _given() -> dict[str, str]:
+    text = os.environ.get(ENDPOINTS_VARIABLE)
+    if not text:
+        return {}
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or not all(isinstance(url, str) for url in found.values()):
+        raise JudgeError(
+            "the judges' endpoints are no JSON object of names and URLs",
+            where=f"${ENDPOINTS_VARIABLE}",
+            remedy='unset it, or set it to {"NAME": "http://host:port"}',
+        )
+    return found
 
 
 def read_endpoint(name: str, state: Path) -> Endpoint | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from components.core.errors import ConfigError, GavelError
 from components.core.progress import Progress
+from components.judge.deployed import keeping
 from components.judge.endpoint import Endpoint, forget_endpoint, record_endpoint
 from components.judge.placement.base import choose_placement
 
@@ -48,11 +49,12 @@ def at_work(experiment: "Experiment", state: Path, progress: Progress, endpoint:
         finally:
             forget_endpoint(judges[0].name, state)
         return
-    placements = [choose_placement(judge, experiment.cluster, state) for judge in judges]
+    placements = [choose_placement(judge, experiment.cluster, state, experiment=experiment.name) for judge in judges]
     try:
         for placement in placements:
             placement.up(progress)
-        yield
+        with keeping(judges, experiment.cluster, experiment.name, progress.phase):
+            yield
     finally:
         for placement in placements:
             # The others are ended all the same; what is left over ends with the supervising command.

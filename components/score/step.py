@@ -11,6 +11,7 @@ from components.core.contracts import SCORES, VERDICTS, write_table
 from components.core.errors import StepError
 from components.core.manifest import Scalar
 from components.core.step import Step, StepContext
+from components.judge.deployed import keeping
 from components.judge.memory import Entry, Ledger
 from components.judge.memory.shipping import LEDGER, shipped
 from components.judge.panel.tally import Tally
@@ -147,7 +148,9 @@ def judge_responses(context: StepContext, responses: Sequence[Response], ledger:
         earlier = [context.inputs["training"] / "calls.parquet"] if "training" in context.inputs else []
         rewarder = build_rewarder(experiment, context.state, ledger, earlier=earlier, training=False)
         concurrency = max(member.max_concurrency for member in experiment.judges())
-        if not asyncio.run(judge_samples(rewarder, pending, concurrency=concurrency, done=done)):
+        with keeping(experiment.judges(), experiment.cluster, experiment.name, context.progress.phase):
+            paid = asyncio.run(judge_samples(rewarder, pending, concurrency=concurrency, done=done))
+        if not paid:
             raise over_budget(experiment, ledger, "only samples without a verdict are judged", earlier=earlier)
     return rewards
 

@@ -6,10 +6,18 @@ from typing import TYPE_CHECKING
 from components.core.errors import GavelError
 from components.core.manifest import Scalar
 from components.core.step import Step, StepContext
+from components.judge.leases.ended import Ended
 from components.judge.placement.base import choose_placement
 
 if TYPE_CHECKING:
     from components.core.spec import Experiment
+
+
+_TOLD = {
+    Ended.ENDED: "ended",
+    Ended.KEPT: "stays for other runs; this run's lease on it is given back",
+    Ended.ABSENT: "was not running here: nothing to end",
+}
 
 
 def depends(experiment: "Experiment") -> object:
@@ -18,7 +26,8 @@ def depends(experiment: "Experiment") -> object:
 
 
 def run(context: StepContext) -> Mapping[str, Scalar]:
-    """End exactly the judges that were deployed under these names; without one, do nothing.
+    """End exactly the judges that were deployed under these names; without one, do nothing. A judge of a cluster that
+    other runs use stays: only this run's lease on it is given back.
 
     Raises:
         GavelError: a judge could not be ended; the others are ended all the same.
@@ -27,14 +36,12 @@ def run(context: StepContext) -> Mapping[str, Scalar]:
     ended, failures = 0, []
     for judge in experiment.judges():
         try:
-            ran = choose_placement(judge, experiment.cluster, context.state).down()
+            became = choose_placement(judge, experiment.cluster, context.state, experiment=experiment.name).down()
         except GavelError as error:
             failures.append(error)
             continue
-        ended += ran
-        context.progress.phase(
-            f"judge {judge.name} ended" if ran else f"judge {judge.name} was not running here: nothing to end"
-        )
+        ended += bool(became)
+        context.progress.phase(f"judge {judge.name} {_TOLD[became]}")
     if failures:
         raise failures[0]
     return {"judge": ", ".join(judge.name for judge in experiment.judges()), "ended": bool(ended)}

@@ -34,7 +34,7 @@ def build_deciding_judge(
 
     def member(spec: "JudgeSpec") -> Judge:
         return MovingJudge(
-            lambda: resolve_endpoint(spec, state),
+            lambda: resolve_endpoint(spec, state, experiment.cluster),
             lambda address: build_judge(
                 spec,
                 experiment.reward,

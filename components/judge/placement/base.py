@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from components.core.progress import Progress
 from components.judge.endpoint import Endpoint
+from components.judge.leases.ended import Ended
 
 if TYPE_CHECKING:
     from components.core.spec.cluster import ClusterSpec
@@ -22,21 +23,28 @@ class JudgePlacement(Protocol):
         """
         ...
 
-    def down(self) -> bool:
-        """End exactly this judge; returns whether it was running."""
+    def down(self) -> Ended:
+        """End exactly this judge, as far as this run is concerned; true where it ended."""
         ...
 
 
-def choose_placement(spec: "JudgeSpec", cluster: "ClusterSpec", state: Path) -> JudgePlacement:
-    """The placement for a judge on a cluster. One without a back end here refuses when it is to come up."""
+def choose_placement(spec: "JudgeSpec", cluster: "ClusterSpec", state: Path, *, experiment: str = "") -> JudgePlacement:
+    """The placement for a judge on a cluster.
+
+    Args:
+        spec: the judge.
+        cluster: where it is to run.
+        state: the state folder.
+        experiment: name of the experiment that asks, for labels and leases of shared judges.
+    """
     if spec.serving == "external":
         from components.judge.placement.external import ExternalPlacement
 
         return ExternalPlacement(spec)
     if cluster.placement == "kubernetes" or spec.serving == "kserve":
-        from components.judge.placement.absent import AbsentPlacement
+        from components.judge.placement.kserve import KservePlacement
 
-        return AbsentPlacement(spec, cluster)
+        return KservePlacement(spec, cluster, experiment)
     from components.judge.placement.local import LocalPlacement
 
     return LocalPlacement(spec, cluster.cpu_threads, state)

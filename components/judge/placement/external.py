@@ -8,6 +8,7 @@ from components.core.progress import Progress
 from components.judge.build import build_transport
 from components.judge.endpoint import Endpoint
 from components.judge.failures import Failure
+from components.judge.leases.ended import Ended
 from components.judge.probing.server import lists_no_models
 from components.judge.profiles import profile_for
 
@@ -36,9 +37,9 @@ class ExternalPlacement:
         asyncio.run(self._ask(url))
         return Endpoint(url.rstrip("/"), self._spec.model_name)
 
-    def down(self) -> bool:
+    def down(self) -> Ended:
         """Nothing of ours runs."""
-        return False
+        return Ended.ABSENT
 
     async def _ask(self, url: str) -> None:
         profile = profile_for(self._spec, url)

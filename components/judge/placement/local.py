@@ -7,6 +7,7 @@ from components.core.errors import JudgeError
 from components.core.progress import Progress
 from components.core.services.manager import ServiceManager, ServiceSpec
 from components.judge.endpoint import Endpoint, forget_endpoint, record_endpoint
+from components.judge.leases.ended import Ended
 from components.judge.placement.commands import embedded_command, vllm_command
 
 if TYPE_CHECKING:
@@ -66,11 +67,11 @@ class LocalPlacement:
         record_endpoint(spec.name, self._state, endpoint)
         return endpoint
 
-    def down(self) -> bool:
+    def down(self) -> Ended:
         """See :class:`components.judge.placement.base.JudgePlacement`."""
         ran = self._manager.end(self.service)
         forget_endpoint(self._spec.name, self._state)
-        return ran
+        return Ended.ENDED if ran else Ended.ABSENT
 
     def _command(self, folder: Path) -> list[str]:
         if self._spec.serving == "vllm":

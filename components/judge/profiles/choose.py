@@ -22,6 +22,8 @@ _PREFIXES: Final[Mapping[type[Profile], str]] = {
     OpenAi: "",
     DashScope: "/compatible-mode",
 }
+_RUNTIMES: Final[Mapping[str, type[Profile]]] = {"gavel-vllm": Vllm, "gavel-cpu": Generic}
+"""Our own runtimes serve /v1 alone; others are taken for KServe's Hugging Face runtime."""
 _KINDS: Final = {kind.name: kind for kind in _PREFIXES}
 
 
@@ -49,7 +51,9 @@ def profile_for(spec: "JudgeSpec", endpoint: str) -> Profile:
 
 def _told(spec: "JudgeSpec", endpoint: str) -> type[Profile]:
     if spec.serving != "external":
-        return {"embedded": Generic, "vllm": Vllm, "kserve": Kserve}[spec.serving]
+        if spec.serving == "kserve":
+            return _RUNTIMES.get(spec.deployment.runtime, Kserve)
+        return {"embedded": Generic, "vllm": Vllm}[spec.serving]
     parts = urllib.parse.urlsplit(endpoint)
     host = f".{(parts.hostname or '').lower()}"
     path = parts.path.rstrip("/")

@@ -21,7 +21,9 @@ log = logging.getLogger("components.judge.server")
 def arguments(argv: list[str]) -> argparse.Namespace:
     """Parse the command line."""
     parser = argparse.ArgumentParser(prog="python -m components.judge.server", description=__doc__)
-    parser.add_argument("--model", type=Path, required=True, help="Hugging Face model folder")
+    weights = parser.add_mutually_exclusive_group(required=True)
+    weights.add_argument("--model", type=Path, help="Hugging Face model folder")
+    weights.add_argument("--source", help="where the model comes from, as JSON of the specification's source")
     parser.add_argument("--name", required=True, help="name that clients ask for")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, required=True)
@@ -31,6 +33,25 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--prefix-mib", type=int, default=256, help="memory for kept prefixes; 0 turns reuse off")
     parser.add_argument("--parent", default=None, metavar="PID:START", help="end when this process is gone")
     return parser.parse_args(argv)
+
+
+def made_ready(source: str) -> Path:
+    """The folder of a model that is fetched or made first.
+
+    Raises:
+        GavelError: it cannot be had, or the text names no source.
+    """
+    from pydantic import TypeAdapter, ValidationError
+
+    from components.core.services.state import state_folder
+    from components.core.spec.source import ModelSource
+    from components.models.materialize import cache_folder, materialize
+
+    try:
+        known: ModelSource = TypeAdapter(ModelSource).validate_json(source)
+    except ValidationError as error:
+        raise GavelError(f"no source of a model: {error}", where="--source", remedy="give its JSON") from error
+    return materialize(known, cache_folder(state_folder()))
 
 
 async def serve(options: argparse.Namespace) -> None:
@@ -46,12 +67,13 @@ async def serve(options: argparse.Namespace) -> None:
 
     if options.threads:
         torch.set_num_threads(options.threads)
-    model = Model(options.model, prefix_bytes=options.prefix_mib << 20)
+    folder = options.model or made_ready(options.source)
+    model = Model(folder, prefix_bytes=options.prefix_mib << 20)
     if options.context is not None:
         if options.context > model.context:
             sys.exit(f"--context {options.context} is more than the {model.context} tokens that the model reads")
         model.context = options.context
-    engine = Engine(model, Text(options.model), max_batch=options.max_batch)
+    engine = Engine(model, Text(folder), max_batch=options.max_batch)
     runner = web.AppRunner(build_app(engine, options.name), handler_cancellation=True, access_log=None)
     await runner.setup()
     await web.TCPSite(runner, options.host, options.port).start()

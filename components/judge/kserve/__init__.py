@@ -1,0 +1,1 @@
+"""A judge as a KServe InferenceService: what it is made of, and what becomes of it."""

@@ -1,0 +1,59 @@
+"""Where the pod of a judge finds its weights."""
+
+import posixpath
+from typing import TYPE_CHECKING, Final
+
+from components.core.errors import ConfigError
+from components.core.spec.deployment import CPU_RUNTIME
+from components.core.spec.source import FolderSource, HubSource, PackageSource, TinySource, UriSource
+
+if TYPE_CHECKING:
+    from components.core.spec.judge import JudgeSpec
+
+MODELS: Final = ("/gavel/models", "/models")
+"""Where the claim with model weights is mounted in trainers and steps; a judge's folder is named from there."""
+MOUNT: Final = "/mnt/models"
+"""Where KServe puts what storageUri names."""
+
+
+def storage_uri(spec: "JudgeSpec", claim: str | None) -> str | None:
+    """KServe's storageUri; None for weights that the CPU server makes itself (packages, and the wiring model).
+
+    Args:
+        spec: the judge.
+        claim: name of the volume claim with model weights.
+
+    Raises:
+        ConfigError: no pod can get at the weights.
+    """
+    where, source = f"judge {spec.name}: source", spec.source
+    if isinstance(source, HubSource):
+        return f"hf://{source.repo}:{source.revision}"
+    if isinstance(source, FolderSource):
+        return _on_claim(source.path, claim, where)
+    if isinstance(source, UriSource):
+        if source.uri.startswith("s3://"):
+            return source.uri
+        return _on_claim(source.uri.removeprefix("file://"), claim, where)
+    if isinstance(source, PackageSource | TinySource):
+        if spec.deployment.runtime != CPU_RUNTIME:
+            raise ConfigError(
+                f"{source.kind} is read by our own server alone, and the runtime is {spec.deployment.runtime}",
+                where=where,
+                remedy=f"set deployment.runtime: {CPU_RUNTIME}, or take the weights from hub, folder or uri",
+            )
+        return None
+    raise ConfigError("the judge has no weights to serve", where=where, remedy="give source, or set serving: external")
+
+
+def _on_claim(path: str, claim: str | None, where: str) -> str:
+    for mount in MODELS:
+        inside = posixpath.relpath(path, mount)
+        if claim is not None and inside != "." and not inside.startswith(".."):
+            return f"pvc://{claim}/{inside}"
+    there = "the cluster has no model_claim" if claim is None else f"claim {claim} is mounted at {MODELS[0]}"
+    raise ConfigError(
+        f"no pod of the cluster sees the folder {path}: {there}",
+        where=where,
+        remedy=f"put the weights on the claim and name them as {MODELS[0]}/FOLDER, or take them from hub or s3://",
+    )
