@@ -48,6 +48,8 @@ class ApiDouble:
         self.requests: list[str] = []
         """"VERB PATH?QUERY" of every request, in order."""
         self.admin, self.nobody = self.account("admin", None), self.account("nobody", [])
+        self.operator = self.account("operator", None)
+        """The account that meets no faults."""
         self._port = 0
         self._server: ThreadingHTTPServer | None = None
         self._open: set[socket.socket] = set()
@@ -146,8 +148,10 @@ class _Handler(BaseHTTPRequestHandler):
         verb = _VERBS.get(self.command) or ("get" if self.name else "watch" if watching else "list")
         verb = "deletecollection" if verb == "delete" and not self.name else verb
         line = f"{verb} {self.path}"
-        self.double.requests.append(line)
-        fault = self.double.faults.take(line) or Fault("", 0)
+        spared = self.headers.get("Authorization", "").endswith(self.double.operator)
+        if not spared:
+            self.double.requests.append(line)
+        fault = (None if spared else self.double.faults.take(line)) or Fault("", 0)
         time.sleep(fault.delay)
         if fault.reset:
             self.close_connection = True
