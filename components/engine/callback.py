@@ -1,5 +1,5 @@
-"""What the trainer's driver does for Gavel: brings in the advantage estimator, marks whole checkpoints, and logs no
-number for an update that was not made.
+"""What the trainer's driver does for Gavel: brings in the advantage estimator, marks whole checkpoints, logs no number
+for an update that was not made, and keeps the reward where its files are.
 
 verl imports this module by name before it computes the first advantage, on GPUs as on the CPU.
 """
@@ -9,6 +9,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+import ray
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+from verl.experimental.reward_loop import RewardLoopManager
 from verl.trainer.ppo.checkpoint_callback import CheckpointCallback
 from verl.trainer.ppo.v1 import trainer_base
 from verl.utils.tracking import Tracking
@@ -16,6 +19,9 @@ from verl.utils.tracking import Tracking
 import components.reward.verl_advantage  # noqa: F401  (registers the estimator)
 from components.engine.checkpoints import MARK
 from components.engine.updates import settle
+
+_HEAD = "node:__internal_head__"
+"""Resource by which Ray marks the head."""
 
 
 class CheckpointMark(CheckpointCallback):  # type: ignore[misc]
@@ -36,5 +42,21 @@ class SettledTracking(Tracking):  # type: ignore[misc]
         super().log(data=settle(data), step=step, backend=backend)
 
 
-# The trainer makes its loggers by this name, and verl has no hook for what they are given.
+class HeadRewardLoop(RewardLoopManager):  # type: ignore[misc]
+    """verl's reward workers, on the head of a Ray of several nodes: the ledger and the log of rollouts are SQLite files
+    in a folder that the nodes share, and only processes of one node may open such a file together."""
+
+    def _init_reward_loop_workers(self) -> None:
+        head = next(node["NodeID"] for node in ray.nodes() if node["Alive"] and _HEAD in node["Resources"])
+        place = NodeAffinitySchedulingStrategy(node_id=head, soft=False)
+        self.reward_loop_workers = [
+            self.reward_loop_workers_class.options(
+                name=f"reward_loop_worker_{index}", scheduling_strategy=place
+            ).remote(self.config, self.reward_router_address)
+            for index in range(self.config.reward.num_workers)
+        ]
+
+
+# The trainer makes its loggers and its reward loop by these names, and verl has no hook for either.
 trainer_base.Tracking = SettledTracking
+trainer_base.RewardLoopManager = HeadRewardLoop

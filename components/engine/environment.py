@@ -9,11 +9,16 @@ from components.engine.updates import VENDOR
 from components.reward.verl_manager_settings import SETTINGS_ENV
 
 ROOT = Path(__file__).resolve().parents[2]
+_ADDRESS = "RAY_ADDRESS"
 
 
 def verl_environment(experiment: Experiment) -> dict[str, str]:
     """Variables that every process which imports verl needs, on top of the present environment."""
-    return environment_on(experiment.cluster.accelerator, experiment.cluster.cpu_threads)
+    variables = environment_on(experiment.cluster.accelerator, experiment.cluster.cpu_threads)
+    if experiment.cluster.placement == "kubernetes" and _ADDRESS in os.environ:
+        # Inside a job: its Ray is the one to join.
+        variables[_ADDRESS] = os.environ[_ADDRESS]
+    return variables
 
 
 def environment_on(accelerator: str, cpu_threads: int) -> dict[str, str]:
@@ -23,7 +28,7 @@ def environment_on(accelerator: str, cpu_threads: int) -> dict[str, str]:
         accelerator: ``cpu`` or ``gpu``.
         cpu_threads: threads that compute on the CPU.
     """
-    variables = {name: value for name, value in os.environ.items() if name != "RAY_ADDRESS"}
+    variables = {name: value for name, value in os.environ.items() if name != _ADDRESS}
     path = [str(ROOT), *filter(None, [variables.get("PYTHONPATH")])]
     variables |= {
         "PYTHONPATH": os.pathsep.join(path),

@@ -2,7 +2,9 @@
 
 import dataclasses
 import json
+import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from components.core.spec.experiment import Experiment
@@ -11,6 +13,9 @@ from components.engine.scaffold_names import AGENT_LOOPS, LOOP_NAME
 from components.engine.updates import ENGINE_MODULE
 
 _W = "actor_rollout_ref"
+
+# One storage actor instead of eight: a single machine's samples are few.
+_ONE_STORAGE = "transfer_queue.backend.SimpleStorage.num_data_storage_units=1"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -47,8 +52,8 @@ def verl_overrides(experiment: Experiment, paths: TrainingPaths) -> list[str]:
         _rollout(experiment, cpu),
         _reward(),
         _trainer(experiment, paths),
-        _local(experiment) if experiment.cluster.placement == "local" else [],
-        _cpu_only() if cpu else [],
+        _local(experiment) if experiment.cluster.placement == "local" else _joined(cpu),
+        ["trainer.device=cpu"] if cpu else [],
     ]
     return [override for part in parts for override in part]
 
@@ -213,19 +218,36 @@ def _local(experiment: Experiment) -> list[str]:
     Its logical CPUs only say what may be scheduled. verl asks for some 16, and for a few more with each GPU; with as
     many as a small machine has, part of its actors would never start, and it would wait for them.
     """
+    cpu = experiment.cluster.accelerator == "cpu"
+    only_cpu = ["+ray_kwargs.ray_init.num_gpus=1", "+ray_kwargs.ray_init.object_store_memory=200000000"]
     return [
-        # One storage actor instead of eight: a single machine's samples are few.
-        "transfer_queue.backend.SimpleStorage.num_data_storage_units=1",
-        f"ray_kwargs.ray_init.num_cpus={16 + 4 * experiment.cluster.gpus}",
+        _ONE_STORAGE,
+        f"ray_kwargs.ray_init.num_cpus={logical_cpus(experiment.cluster.gpus)}",
         "+ray_kwargs.ray_init.include_dashboard=False",
+        *(only_cpu if cpu else []),
     ]
 
 
-def _cpu_only() -> list[str]:
+def _joined(cpu: bool) -> list[str]:
+    """A Ray that is there (RAY_ADDRESS): what it has was said when it was started, and may not be said again."""
+    return [_ONE_STORAGE] if cpu else []
+
+
+def logical_cpus(gpus: int) -> int:
+    """CPUs that Ray is to count on a machine with so many GPUs that train; 16 without."""
+    return 16 + 4 * gpus
+
+
+def environment_overrides(environment: Mapping[str, str]) -> list[str]:
+    """Hand variables to the processes of a Ray that was started without them.
+
+    Args:
+        environment: the trainer's, whole; what this process has as well, the pods have.
+    """
     return [
-        "trainer.device=cpu",
-        "+ray_kwargs.ray_init.num_gpus=1",
-        "+ray_kwargs.ray_init.object_store_memory=200000000",
+        f"+ray_kwargs.ray_init.runtime_env.env_vars.{name}={_text(value)}"
+        for name, value in sorted(environment.items())
+        if os.environ.get(name) != value
     ]
 
 

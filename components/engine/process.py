@@ -30,6 +30,10 @@ class StalledError(Exception):
     """The trainer showed no sign of life for longer than it may, or Ray gave up waiting for itself."""
 
 
+class HungError(StepError):
+    """The trainer hung so often that this step does not start it again."""
+
+
 class TrainerProcess:
     """One start of the trainer."""
 

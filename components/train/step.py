@@ -13,8 +13,8 @@ from components.core.step import Step, StepContext
 from components.engine.checkpoints import prepare_resume, step_folder
 from components.engine.cpu import PLATFORM_MODULE, ROLLOUT_MODULE
 from components.engine.environment import training_environment
-from components.engine.overrides import TrainingPaths, render_command, verl_overrides
-from components.engine.process import StalledError, TrainerProcess, read_metrics
+from components.engine.overrides import TrainingPaths, environment_overrides, render_command, verl_overrides
+from components.engine.process import HungError, StalledError, TrainerProcess, read_metrics
 from components.judge.memory import Ledger
 from components.judge.memory.shipping import shipped
 from components.models.materialize import cache_folder, materialize
@@ -53,15 +53,18 @@ def run(ctx: StepContext) -> dict[str, Any]:
 
 def _train_to_the_end(ctx: StepContext, paths: TrainingPaths) -> None:
     deadline = time.time() + ctx.experiment.training.deadline_minutes * 60
-    for start in range(1, _STARTS + 1):
+    # Inside a job a hang ends the job: the next attempt gets a Ray of its own.
+    starts = 1 if ctx.experiment.cluster.placement == "kubernetes" else _STARTS
+    for start in range(1, starts + 1):
         try:
             _train(ctx, paths, deadline)
             break
         except StalledError as error:
-            ctx.progress.phase(f"the trainer hung: {error}; start {start} of {_STARTS} ended")
-            if start == _STARTS:
-                raise StepError(
-                    f"the trainer hung {_STARTS} times", where=str(ctx.work / "trainer.log"), remedy="see the log"
+            ctx.progress.phase(f"the trainer hung: {error}; start {start} of {starts} ended")
+            if start == starts:
+                often = f"{starts} times: {error}" if starts > 1 else f"({error})"
+                raise HungError(
+                    f"the trainer hung {often}", where=str(ctx.work / "trainer.log"), remedy="see the log"
                 ) from error
 
 
@@ -76,14 +79,17 @@ def _train(ctx: StepContext, paths: TrainingPaths, deadline: float) -> None:
     log.close()
     settings, metrics = ctx.work / "reward.json", metrics_file(ctx.work, attempt)
     ManagerSettings(experiment.to_json(), str(ctx.state), str(ctx.work), attempt).write(settings)
+    environment = training_environment(experiment, settings=settings, metrics=metrics, work=ctx.work)
     overrides = verl_overrides(experiment, paths)
+    if experiment.cluster.placement == "kubernetes":
+        overrides += environment_overrides(environment)
     (ctx.work / "command.json").write_text(render_command(overrides))
     origin = f"resuming from step {resumed_from}" if resumed_from else "starting"
     ctx.progress.phase(f"{origin}; verl and Ray take about a minute to start (log: {ctx.work / 'trainer.log'})")
     progress = ctx.progress.begin(training.steps, "step", done=resumed_from)
     trainer = TrainerProcess(
         overrides,
-        training_environment(experiment, settings=settings, metrics=metrics, work=ctx.work),
+        environment,
         work=ctx.work,
         metrics=metrics,
     )

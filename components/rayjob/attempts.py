@@ -1,0 +1,139 @@
+"""Which attempt at a training is to be followed: one that runs, or a new one."""
+
+import dataclasses
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from components.core.errors import StepError
+from components.core.progress import Progress
+from components.core.store import Store
+from components.kube.cluster import Cluster
+from components.kube.errors import AlreadyExistsError
+from components.kube.kinds import RAY_JOBS
+from components.kube.labels import ANNOTATION_SPEC
+from components.rayjob import messages
+from components.rayjob.messages import ATTEMPTS, Attempts
+from components.rayjob.names import LAST_ATTEMPT, attempt_name, attempt_number
+from components.rayjob.status import ended, phase
+
+_GONE_SECONDS = 600.0
+
+
+@dataclasses.dataclass(frozen=True)
+class AttemptLog:
+    """The attempts at one result: those in the cluster, and what the store remembers of others."""
+
+    cluster: Cluster
+    store: Store
+    place: str
+    base: str
+    """Name of the first attempt."""
+    labels: Mapping[str, str]
+    """By which all attempts are found."""
+    progress: Progress
+
+    def adopt_or_create(self, body: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
+        """The job to follow, which is there afterwards.
+
+        One that has not ended is adopted if the same was asked for; one that ended stays for people to look at, and
+        the next attempt gets the next number.
+
+        Args:
+            body: makes the object of an attempt's name.
+
+        Raises:
+            StepError: a job with another spec is at work on this result. Two would write into one work folder.
+        """
+        while True:
+            jobs = self._jobs()
+            alive = [job for job in jobs.values() if not ended(job)]
+            if alive:
+                return self._adopted(alive[-1], body)
+            number = self._next(jobs)
+            wanted = body(attempt_name(self.base, number))
+            try:
+                job = self.cluster.create(RAY_JOBS, wanted)
+            except AlreadyExistsError:
+                # Another step was faster, or an answer was lost on its way; the list shows it now.
+                found = self.cluster.get(RAY_JOBS, str(wanted["metadata"]["name"]))
+                if found is None or found["metadata"].get("labels", {}).items() >= dict(self.labels).items():
+                    continue
+                raise
+            self._note(newest=number)
+            self.progress.phase(f"RayJob {self.cluster.namespace}/{job['metadata']['name']} is submitted")
+            return job
+
+    def end_hung(self, job: Mapping[str, Any]) -> int:
+        """Delete a job that hangs, wait until its pods are gone, and return how many hung in a row."""
+        name = str(job["metadata"]["name"])
+        hangs = messages.read_attempts(self.store, self.place).hangs + 1
+        # First the note: what is deleted can no longer tell.
+        self._note(newest=attempt_number(self.base, name) or 0, hangs=hangs)
+        now = self.cluster.get(RAY_JOBS, name)
+        # One that ended by itself stays for people to look at.
+        if now is not None and not ended(now):
+            self.delete(job)
+        return hangs
+
+    def abandon(self) -> list[str]:
+        """Delete every job that has not ended, without waiting; their names."""
+        alive = [job for job in self._jobs().values() if not ended(job)]
+        for job in alive:
+            self.cluster.delete(RAY_JOBS, str(job["metadata"]["name"]), uid=str(job["metadata"]["uid"]))
+        return [str(job["metadata"]["name"]) for job in alive]
+
+    def forget_hangs(self) -> None:
+        """Let a later start of the step begin to count anew."""
+        self._note(hangs=0)
+
+    def delete(self, job: Mapping[str, Any]) -> None:
+        """Delete this very job, and wait until its pods are gone, so that no other attempt meets them."""
+        name, uid = str(job["metadata"]["name"]), str(job["metadata"]["uid"])
+        self.cluster.delete(RAY_JOBS, name, uid=uid, cascade="foreground")
+        end = time.monotonic() + _GONE_SECONDS
+        for now in self.cluster.watch(RAY_JOBS, name, poll=5.0):
+            if now is None or str(now["metadata"]["uid"]) != uid:
+                return
+            if time.monotonic() > end:
+                raise StepError(
+                    f"the job is still being deleted after {_GONE_SECONDS / 60:.0f} min",
+                    where=f"RayJob {self.cluster.namespace}/{name}",
+                    remedy="see its finalizers and its pods, and whether the KubeRay operator runs",
+                )
+
+    def _jobs(self) -> dict[int, dict[str, Any]]:
+        found = {}
+        for job in self.cluster.list(RAY_JOBS, dict(self.labels)):
+            number = attempt_number(self.base, str(job["metadata"]["name"]))
+            if number is not None:
+                found[number] = job
+        return dict(sorted(found.items(), key=lambda item: str(item[1]["metadata"]["creationTimestamp"])))
+
+    def _adopted(self, job: dict[str, Any], body: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
+        name = str(job["metadata"]["name"])
+        wanted = body(name)["metadata"]["annotations"][ANNOTATION_SPEC]
+        found = (job["metadata"].get("annotations") or {}).get(ANNOTATION_SPEC)
+        if found == wanted:
+            self.progress.phase(f"RayJob {self.cluster.namespace}/{name} is there ({phase(job)}) and is followed")
+            return job
+        raise StepError(
+            f"a job with another spec trains this result already ({phase(job)})",
+            where=f"RayJob {self.cluster.namespace}/{name}",
+            remedy=f"wait for it, cancel its run, or delete it (kubectl -n {self.cluster.namespace} delete rayjob "
+            f"{name}), then run again: training resumes from its last checkpoint",
+        )
+
+    def _next(self, jobs: Mapping[int, dict[str, Any]]) -> int:
+        """The number after the newest; at the end of numbers the ended jobs go, and they begin anew."""
+        newest = max([messages.read_attempts(self.store, self.place).newest, *jobs])
+        if newest < LAST_ATTEMPT:
+            return newest + 1
+        for job in jobs.values():
+            self.delete(job)
+        return 0
+
+    def _note(self, *, newest: int | None = None, hangs: int | None = None) -> None:
+        known = messages.read_attempts(self.store, self.place)
+        noted = Attempts(known.newest if newest is None else newest, known.hangs if hangs is None else hangs)
+        messages.write(self.store, self.place, ATTEMPTS, noted)

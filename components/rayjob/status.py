@@ -1,0 +1,58 @@
+"""What a RayJob's status means. KubeRay fills it; Kueue only sets ``spec.suspend``."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from components.kube.cluster import Cluster
+from components.kube.errors import KubeError
+from components.kube.kinds import WORKLOADS
+from components.rayjob.names import LABEL_QUEUE
+
+Phase = Literal["queued", "starting", "running", "succeeded", "failed"]
+
+LABEL_WORKLOAD_OWNER = "kueue.x-k8s.io/job-uid"
+"""Kueue's, on the workload that it makes for a job."""
+
+_ENDED_BADLY = frozenset({"FAILED", "STOPPED"})
+
+
+def phase(job: Mapping[str, Any]) -> Phase:
+    """Where a RayJob stands."""
+    status: Mapping[str, Any] = job.get("status") or {}
+    deployment, of_ray = status.get("jobDeploymentStatus") or "", status.get("jobStatus") or ""
+    if of_ray == "SUCCEEDED":
+        return "succeeded"
+    if deployment in ("Failed", "ValidationFailed") or of_ray in _ENDED_BADLY:
+        return "failed"
+    if deployment == "Complete":
+        return "succeeded"
+    if deployment in ("Suspended", "Suspending") or (not deployment and (job.get("spec") or {}).get("suspend")):
+        return "queued"
+    return "running" if deployment == "Running" else "starting"
+
+
+def ended(job: Mapping[str, Any]) -> bool:
+    """Whether it will run no more."""
+    return phase(job) in ("succeeded", "failed")
+
+
+def queue_message(cluster: Cluster, job: Mapping[str, Any]) -> str:
+    """Why a suspended job waits, in Kueue's words where they can be read."""
+    queue = (job["metadata"].get("labels") or {}).get(LABEL_QUEUE)
+    if queue is None:
+        return "suspended by hand: no queue manages it (spec.suspend)"
+    try:
+        found = cluster.list(WORKLOADS, {LABEL_WORKLOAD_OWNER: str(job["metadata"]["uid"])})
+    except KubeError as error:
+        if error.status in (403, 404):
+            return f"waiting in queue {queue}"
+        raise
+    told = [
+        str(condition.get("message"))
+        for workload in found
+        for condition in (workload.get("status") or {}).get("conditions") or ()
+        if condition.get("type") in ("QuotaReserved", "Admitted", "Evicted")
+        and (condition.get("status") == "False") != (condition.get("type") == "Evicted")
+        and condition.get("message")
+    ]
+    return f"waiting in queue {queue}" + (f": {'; '.join(dict.fromkeys(told))}" if told else "")
