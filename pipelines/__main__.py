@@ -9,9 +9,10 @@ from pathlib import Path
 
 from components.core.errors import GavelError
 from pipelines import plan_cli
+from pipelines.remote import commands as remote
 
 _EXPERIMENT = "a name in configs/experiments, or the path of a YAML file"
-_PRINTS = frozenset({"show", "plan", "compile", "schema"})
+_PRINTS = frozenset({"show", "plan", "compile", "schema", "runs", "logs"})
 """Commands whose output is all that they are for, so that nothing is lost when nobody reads on."""
 _VARIABLES = ("CHECKPOINT", "EXPERIMENT", "JUDGE", "BASE")
 """Arguments of eval that are no keys of the experiment; the same names as with make."""
@@ -68,8 +69,11 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("--json", action="store_true", help="as one line of JSON, the form that the pipeline takes")
     compiled = commands.add_parser("compile", help="compile the pipelines to YAML")
     compiled.add_argument("folder", type=Path, help="where to write them")
+    compiled.add_argument("--cluster", default="h800", help="a name in configs/clusters, or a path (h800)")
+    compiled.add_argument("--allow-tags", action="store_true", help="take images by tag where no digest is known")
     schema = commands.add_parser("schema", help="write JSON schemas of the configuration, for editors")
     schema.add_argument("folder", type=Path, help="where to write them")
+    remote.add(commands)
     plan_cli.add_parser(commands)
     commands.add_parser("stop", help="end local services that a killed run left behind")
     return parser
@@ -119,9 +123,11 @@ def _show(options: argparse.Namespace) -> None:
 
 
 def _compile(options: argparse.Namespace) -> None:
+    from pipelines.catalogue import load_cluster
     from pipelines.compile import compile_pipelines
 
-    for path in compile_pipelines(options.folder):
+    allow_tags = options.allow_tags or remote.allow_tags()
+    for path in compile_pipelines(options.folder, load_cluster(options.cluster), allow_tags=allow_tags):
         print(path)
 
 
@@ -150,6 +156,7 @@ _COMMANDS = {
     "compile": _compile,
     "schema": _schema,
     "stop": _stop,
+    **remote.COMMANDS,
 }
 
 if __name__ == "__main__":

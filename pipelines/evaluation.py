@@ -39,15 +39,10 @@ def evaluate_locally(experiment: Experiment, checkpoint: str, *, base: bool) -> 
 
     def launch(store: str) -> None:
         from pipelines.evaluate import evaluate
+        from pipelines.placing import Placing
 
-        evaluate(
-            experiment=experiment.to_json(),
-            store=store,
-            code_version="local",
-            checkpoint=checkpoint,
-            base=base,
-            ifeval=ifeval,
-        )
+        text = experiment.to_json()
+        evaluate(Placing())(experiment=text, store=store, checkpoint=checkpoint, base="1" if base else "")
 
     steps = ("import-model", "prepare-data", "generate", "deploy-judge", "probe-judge", "score")
     models = ("base", "trained") if asked is not None and asked.base else ("trained",)

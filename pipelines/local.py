@@ -71,13 +71,9 @@ def run_locally(experiment: Experiment) -> Path:
 
     def launch(store: str) -> None:
         from pipelines.judged_grpo import judged_grpo
+        from pipelines.placing import Placing
 
-        judged_grpo(
-            experiment=experiment.to_json(),
-            store=store,
-            code_version="local",
-            ifeval=experiment.evaluation.ifeval is not None,
-        )
+        judged_grpo(Placing())(experiment=experiment.to_json(), store=store)
 
     with run_graph(experiment, steps_of(experiment), launch) as ran:
         target = ran.state / "reports" / experiment.name

@@ -1,20 +1,108 @@
 """Container images of the steps, one a dependency set.
 
-A compiled pipeline must name digests; they come from the environment when the pipeline is compiled. The local runner
-uses the present environment and ignores them.
+They come from the environment (``GAVEL_IMAGE_<NAME>``), or from the file that ``make images`` writes:
+``build/images.json`` with ``{"tools": "registry/name@sha256:..."}``. The local runner uses the present
+environment and ignores them.
 """
 
+import json
 import os
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 
-IMAGES = ("tools", "trainer", "serving", "evaluation")
+from components.core.errors import ConfigError
+from components.core.services.state import source_root
+
+IMAGES = ("tools", "trainer", "serving", "evaluation", "cpu")
+"""The last has everything for CPUs: it stands for the others on a cluster without GPUs."""
+FILE_VARIABLE = "GAVEL_IMAGES"
+"""Names another images file."""
+_VERSION = "0.1.0"
+_DIGEST = re.compile(r"[^\s@]+@sha256:[0-9a-f]{64}")
+_TAG = re.compile(r"[^\s@]+:(?P<tag>\w[\w.-]{0,127})")
 
 
 def image(name: str) -> str:
-    """The image of a dependency set: ``$GAVEL_IMAGE_<NAME>``, or the name that ``make images`` gives it.
+    """The image of a dependency set as components are declared with: ``$GAVEL_IMAGE_<NAME>``, or this version's tag.
 
     Raises:
         KeyError: there is no such set.
     """
     if name not in IMAGES:
         raise KeyError(f"no image {name!r}; known: {', '.join(IMAGES)}")
-    return os.environ.get(f"GAVEL_IMAGE_{name.upper()}", f"gavel/{name}:0.1.0")
+    return os.environ.get(variable(name)) or f"gavel/{name}:{_VERSION}"
+
+
+def pinned(
+    names: Iterable[str], *, accelerator: str = "gpu", allow_tags: bool = False, file: Path | None = None
+) -> dict[str, str]:
+    """The images of a compiled pipeline, by name.
+
+    Args:
+        names: dependency sets.
+        accelerator: with ``cpu``, the image ``cpu`` stands for the others where it is known; that of ``tools`` stays.
+        allow_tags: whether tags will do (never ``latest``), as for a cluster that images were loaded into by hand.
+        file: what ``make images`` wrote; by default ``$GAVEL_IMAGES``, or ``build/images.json`` of this checkout.
+
+    Raises:
+        ConfigError: an image has no digest, its name is none, or the file cannot be used.
+    """
+    path = file or Path(os.environ.get(FILE_VARIABLE) or source_root() / "build" / "images.json")
+    known = _read(path)
+    found = {}
+    for name in sorted(set(names)):
+        candidates = [name] if accelerator == "gpu" else ["tools", "cpu"] if name == "tools" else ["cpu", name]
+        found[name] = _one(candidates, known, path, allow_tags=allow_tags)
+    return found
+
+
+def variable(name: str) -> str:
+    """The environment variable that names an image."""
+    return f"GAVEL_IMAGE_{name.upper()}"
+
+
+def _one(candidates: list[str], known: Mapping[str, str], path: Path, *, allow_tags: bool) -> str:
+    variables = " or ".join(map(variable, candidates))
+    ways = f"run make images, or set {variables} to registry/name@sha256:..."
+    for name in candidates:
+        if given := os.environ.get(variable(name)):
+            return _checked(given, variable(name), ways, allow_tags=allow_tags)
+        if listed := known.get(name):
+            return _checked(listed, str(path), ways, allow_tags=allow_tags)
+    if allow_tags:
+        return image(candidates[0])
+    remedy = f"{ways}; ALLOW_TAGS=1 names images by this version's tag, for a cluster that they are loaded into by hand"
+    raise ConfigError(f"no image with a digest is known for {' or '.join(candidates)}", where=str(path), remedy=remedy)
+
+
+def _checked(found: str, where: str, ways: str, *, allow_tags: bool) -> str:
+    if _DIGEST.fullmatch(found):
+        return found
+    tag = _TAG.fullmatch(found)
+    if tag is None:
+        raise ConfigError(
+            f"the image {found!r} has neither digest nor tag, which means latest", where=where, remedy=ways
+        )
+    if tag["tag"] == "latest":
+        raise ConfigError(f"the image {found!r} is another one from day to day", where=where, remedy=ways)
+    if not allow_tags:
+        remedy = f"{ways}; ALLOW_TAGS=1 takes the tag as it is"
+        raise ConfigError(
+            f"the image {found!r} has a tag, which can be moved, and no digest", where=where, remedy=remedy
+        )
+    return found
+
+
+def _read(path: Path) -> Mapping[str, str]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise ConfigError(
+            f"the images file cannot be read: {error}", where=str(path), remedy="run make images again"
+        ) from error
+    if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
+        raise ConfigError('the images file is no map {"tools": "..."}', where=str(path), remedy="run make images again")
+    return found

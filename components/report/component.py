@@ -13,7 +13,7 @@ def report(
     data: dsl.Input[dsl.Dataset],
     training: dsl.Input[dsl.Model],
     generations: dsl.Input[dsl.Dataset],
-    scores: dsl.Input[dsl.Metrics],
+    scores: dsl.Input[dsl.Dataset],
     html: dsl.Output[dsl.HTML],
     ifeval: dsl.Input[dsl.Metrics] = None,
 ) -> None:

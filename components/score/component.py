@@ -13,15 +13,15 @@ def score(
     data: dsl.Input[dsl.Dataset],
     training: dsl.Input[dsl.Model],
     generations: dsl.Input[dsl.Dataset],
-    scores: dsl.Output[dsl.Metrics],
+    scores: dsl.Output[dsl.Dataset],
+    metrics: dsl.Output[dsl.Metrics],
 ) -> None:
     """Score answers by the judge and by rules that it does not see."""
     from components.core.step import kfp_step
     from components.score.step import STEP
 
-    kfp_step(
-        STEP, experiment, store, inputs={"data": data, "training": training, "generations": generations}, output=scores
-    )
+    inputs = {"data": data, "training": training, "generations": generations}
+    kfp_step(STEP, experiment, store, inputs=inputs, output=scores, metrics=metrics)
 
 
 @dsl.component(base_image=image("evaluation"), install_kfp_package=False)
@@ -31,10 +31,11 @@ def score_generations(
     code_version: str,
     data: dsl.Input[dsl.Dataset],
     generations: dsl.Input[dsl.Dataset],
-    scores: dsl.Output[dsl.Metrics],
+    scores: dsl.Output[dsl.Dataset],
+    metrics: dsl.Output[dsl.Metrics],
 ) -> None:
     """Score answers where there is no training."""
     from components.core.step import kfp_step
     from components.score.step import STEP
 
-    kfp_step(STEP, experiment, store, inputs={"data": data, "generations": generations}, output=scores)
+    kfp_step(STEP, experiment, store, {"data": data, "generations": generations}, output=scores, metrics=metrics)

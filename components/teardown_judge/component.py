@@ -6,9 +6,12 @@ from components.core.images import image
 
 
 @dsl.component(base_image=image("tools"), install_kfp_package=False)
-def teardown_judge(experiment: str, store: str, code_version: str) -> None:
-    """End the judge that this run started."""
+def teardown_judge(experiment: str, judge: str, seed: str, start_from: str, store: str, code_version: str) -> None:
+    """End the judge that this run started; takes the run's own parameters, since an exit handler gets no outputs."""
+    from components.core.request import Request
     from components.core.step import kfp_step
+    from components.resolve.resolving import kfp_resolve
     from components.teardown_judge.step import STEP
 
-    kfp_step(STEP, experiment, store)
+    found = kfp_resolve(Request(experiment, judge, seed, start_from), store)
+    kfp_step(STEP, found.experiment, found.store)

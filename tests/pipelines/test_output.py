@@ -24,6 +24,9 @@ RAW = """    [KFP Executor 2026-11-28 00:06:28,499 INFO]: Looking for component 
 training: Model( name='training',
                  uri='file:///s',
                  metadata={'a': 1} )
+    store: 'file:///s'
+experiment: '{"cluster": {}}'
+ifeval: False
 /x/kfp/local/executor.py:100: UserWarning: Task 'teardown-judge': settings ['display_name'] have no effect
   _warn_local_only_noops(task_name, task_spec, executor_spec.container)
     [teardown-judge] judge tiny-lr ended

@@ -1,8 +1,13 @@
 """The bridge between KFP components and steps: artifacts are pointers into the store."""
 
+import contextlib
+import json
+import os
+import re
 import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Protocol
 
 from components.core.errors import GavelError
@@ -11,12 +16,18 @@ from components.core.progress import size_text
 from components.core.services.state import state_folder
 from components.core.step.execute import execute
 from components.core.step.model import Published, Step
+from components.core.store import Store
 from components.core.store.disk import free_bytes
-from components.core.store.keys import join_url
+from components.core.store.keys import join_url, split_uri
 
+RUN_VARIABLE = "GAVEL_KFP_RUN"
+"""Id of the KFP run, set in the pods of a cluster alone."""
+RUNS = "kfp-runs"
+"""Key below which a run on a cluster notes what its steps published: ``kfp-runs/<run>/<step>.json``."""
 _FOLDER = "folder"
 _LITTLE = 200_000_000
 """Free bytes below which a full disk is the likely cause of any failure."""
+_REMOTE = re.compile(r"(s3|gs|minio)://")
 
 
 class Artifact(Protocol):
@@ -24,6 +35,10 @@ class Artifact(Protocol):
 
     uri: str
     metadata: dict[str, Scalar]
+
+    @property
+    def path(self) -> str:
+        """The local file that KFP's launcher uploads to ``uri`` when the component has ended."""
 
 
 def kfp_step(
@@ -34,34 +49,55 @@ def kfp_step(
     output: Artifact | None = None,
     *,
     file: str = "",
+    metrics: Artifact | None = None,
+    figures: Callable[[str], Mapping[str, float]] | None = None,
 ) -> Published:
     """Run a step inside a KFP component and point the output artifact at what it published.
-
-    This is the process boundary: a GavelError is printed plainly, anything else with its traceback, and either ends
-    the process with status 1, which KFP reports as a failed task.
 
     Args:
         step: what to run.
         experiment: the resolved experiment as JSON.
         store: URL of the store's root.
         inputs: artifacts of earlier steps, by the step's name for them.
-        output: gets ``uri`` and ``metadata`` (step, identity, sha256, reused, folder, and what the step returned).
-        file: the published file that ``output`` is to point at, instead of the folder (``report.html``).
+        output: gets ``metadata`` (step, identity, sha256, reused, folder, and what the step returned), and ``uri``
+            where KFP runs on this machine.
+        file: the published file that ``output`` is to be, instead of the folder (``report.html``).
+        metrics: gets the numbers among what the step returned, for KFP's table of metrics.
+        figures: further numbers for it, given the URI of what was published.
+
+    Raises:
+        SystemExit: see :func:`boundary`.
     """
     uris = {name: str(artifact.metadata.get(_FOLDER) or artifact.uri) for name, artifact in (inputs or {}).items()}
-    try:
+    with boundary(step.name):
+        _use_endpoint(experiment)
         published = execute(step, experiment, store, uris)
+        if output is not None:
+            output.metadata.update(artifact_metadata(step.name, published))
+            _point(output, published, file)
+        if metrics is not None:
+            metrics.metadata.update(numbers({**published.metadata, **(figures(published.uri) if figures else {})}))
+        _note(step.name, store, published)
+    return published
+
+
+@contextlib.contextmanager
+def boundary(name: str) -> Iterator[None]:
+    """The process boundary: a GavelError is printed plainly, anything else with its traceback, and either ends the
+    process with status 1, which KFP reports as a failed task.
+
+    Raises:
+        SystemExit: with status 1.
+    """
+    try:
+        yield
     except GavelError as error:
-        sys.stderr.write(f"step {step.name} failed: {error}\n")
+        sys.stderr.write(f"step {name} failed: {error}\n")
         raise SystemExit(1) from None
     except Exception as error:  # noqa: BLE001  the one process boundary
         traceback.print_exc()
-        sys.stderr.write(f"step {step.name} failed: {type(error).__name__}: {error}\n{_disk_hint()}")
+        sys.stderr.write(f"step {name} failed: {type(error).__name__}: {error}\n{_disk_hint()}")
         raise SystemExit(1) from None
-    if output is not None:
-        output.uri = join_url(published.uri, file)
-        output.metadata.update(artifact_metadata(step.name, published))
-    return published
 
 
 def _disk_hint() -> str:
@@ -69,6 +105,42 @@ def _disk_hint() -> str:
     state = state_folder()
     free = free_bytes(state)
     return "" if free > _LITTLE else f"only {size_text(free)} are free on the disk of {state}: that may be the cause\n"
+
+
+def _use_endpoint(experiment: str) -> None:
+    """Say where the experiment's S3 is, unless the environment says so already."""
+    with contextlib.suppress(ValueError, KeyError, TypeError):
+        # A text that is no experiment is told of by the step.
+        endpoint = json.loads(experiment)["cluster"]["store"]["endpoint"]
+        if endpoint and not os.environ.get("GAVEL_S3_ENDPOINT"):
+            os.environ["GAVEL_S3_ENDPOINT"] = str(endpoint)
+
+
+def _point(output: Artifact, published: Published, file: str) -> None:
+    """Have the artifact lead to what was published.
+
+    On a cluster KFP's launcher refuses a URI outside the bucket of the pipeline's root, and copies all that lies at an
+    input's URI into the pod that reads it. There the artifact stays where KFP put it, as a small file; steps find the
+    folder in its metadata.
+    """
+    if not _REMOTE.match(output.uri):
+        output.uri = join_url(published.uri, file)
+        return
+    target = Path(output.path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if file:
+        head, key = split_uri(published.uri)
+        target.write_bytes(Store.open(head).read_bytes(f"{key}/{file}"))
+    else:
+        target.write_text(json.dumps(output.metadata, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def _note(step: str, store: str, published: Published) -> None:
+    """Write down what the run published, for ``make report``: KFP's API does not tell where artifacts lie."""
+    run = os.environ.get(RUN_VARIABLE)
+    if run and published.uri:
+        record = {"step": step, "uri": published.uri, "sha256": published.sha256, "identity": published.identity}
+        Store.open(store).write_bytes(f"{RUNS}/{run}/{step}.json", (json.dumps(record, indent=1) + "\n").encode())
 
 
 def artifact_metadata(step: str, published: Published) -> dict[str, Scalar]:
@@ -82,3 +154,10 @@ def artifact_metadata(step: str, published: Published) -> dict[str, Scalar]:
     }
     returned = {key: value for key, value in published.metadata.items() if value is not None and key not in own}
     return {**returned, **own}
+
+
+def numbers(metadata: Mapping[str, Scalar]) -> dict[str, Scalar]:
+    """What KFP can show as metrics: numbers alone."""
+    return {
+        key: value for key, value in metadata.items() if isinstance(value, int | float) and not isinstance(value, bool)
+    }

@@ -1,0 +1,58 @@
+"""What of ``configs/`` a compiled pipeline must be ready for."""
+
+from pathlib import Path
+
+from components.core.errors import GavelError
+from components.core.spec import load_experiment
+from components.core.spec.cluster import ClusterSpec
+from components.core.spec.compose import Composer
+from components.core.spec.load import DEFAULT_CONFIGS, part_of
+from components.core.spec.places import Mark
+from components.core.spec.problems import config_error
+from components.core.spec.single import load_judge
+from pipelines.on_cluster import key_variables
+
+
+def load_cluster(source: str, configs: Path | None = None) -> ClusterSpec:
+    """Load and validate one cluster.
+
+    Args:
+        source: a name in ``configs/clusters``, or a path that ends in .yaml.
+        configs: folder with clusters/; by default the repository's.
+
+    Raises:
+        ConfigError: one or more mistakes; each with file, line, key, value and remedy.
+    """
+    composer = Composer(configs or DEFAULT_CONFIGS)
+    tree = composer.named("cluster", source, "cluster", Mark("command line", folder=Path.cwd()))
+    cluster = None if tree is None else part_of(composer, "cluster", ClusterSpec, tree)
+    if composer.problems or not isinstance(cluster, ClusterSpec):
+        raise config_error(f"cluster {source}", composer.problems)
+    return cluster
+
+
+def judge_keys(configs: Path | None = None) -> set[str]:
+    """Names of the variables with API keys of every judge that is shipped, alone or in an experiment: a rerun in the UI
+    may name another judge, and the pods of a run have only those keys that were named when it was compiled."""
+    folder = configs or DEFAULT_CONFIGS
+    found: set[str] = set()
+    for path in sorted((folder / "judges").glob("*.yaml")):
+        found |= _keys_of_judge(path, configs)
+    for path in sorted((folder / "experiments").glob("*.yaml")):
+        found |= _keys_of_experiment(path, configs)
+    return found
+
+
+def _keys_of_judge(path: Path, configs: Path | None) -> set[str]:
+    try:
+        return key_variables([load_judge(str(path), configs=configs)])
+    except GavelError:
+        # One that cannot be loaded cannot be asked for either.
+        return set()
+
+
+def _keys_of_experiment(path: Path, configs: Path | None) -> set[str]:
+    try:
+        return key_variables(load_experiment(path, configs=configs).judges())
+    except GavelError:
+        return set()

@@ -1,0 +1,1 @@
+"""Runs on a cluster, through KFP's API: submit, list, read, fetch, cancel."""

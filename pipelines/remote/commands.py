@@ -1,0 +1,100 @@
+"""The commands about runs on a cluster, for the command line."""
+
+import argparse
+import os
+
+from pipelines.remote.connect import connect
+
+_VARIABLES = ("EXPERIMENT", "JUDGE", "SEED", "START_FROM", "CHECKPOINT", "BASE")
+
+
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the commands' parsers."""
+    submit = commands.add_parser(
+        "submit",
+        help="start an experiment on a cluster, through KFP at $KFP_HOST",
+        description="Check the experiment, compile the pipeline for its cluster, upload it unless KFP has it, and "
+        "start a run. Credentials: KFP_TOKEN, KFP_TOKEN_FILE or KFP_COOKIES. ALLOW_TAGS=1 takes images that have no "
+        "digest.",
+    )
+    submit.add_argument(
+        "arguments",
+        nargs="+",
+        metavar="KEY=VALUE",
+        help="EXPERIMENT= is a name in configs/experiments, or the path of a YAML file (required); JUDGE=, SEED= and "
+        "START_FROM= (s3:// URI of a model) become parameters of the run; CHECKPOINT= evaluates that checkpoint "
+        "instead of training (BASE=1: the policy before training too); dotted keys in lower case change the experiment",
+    )
+    runs = commands.add_parser("runs", help="list the newest runs on the cluster")
+    runs.add_argument("experiment", nargs="?", default="", help="only this experiment's")
+    for name, text in (
+        ("logs", "what became of each step of a run, and the log of one that failed"),
+        ("report", "fetch the report of a run"),
+        ("cancel", "end a run; its exit handler gives the judge back"),
+    ):
+        command = commands.add_parser(name, help=text)
+        command.add_argument("run", help="the run's id, its beginning, or its name")
+        if name == "logs":
+            command.add_argument("--step", default="", help="such as train-grpo: its log, whether it failed or not")
+
+
+def run_submit(options: argparse.Namespace) -> None:
+    """Start a run, and say where it is."""
+    from components.core.errors import ConfigError
+    from pipelines.remote.submit import prepare, submit
+
+    given: dict[str, str] = {}
+    overrides = []
+    for argument in options.arguments:
+        key, _, value = argument.partition("=")
+        if key in _VARIABLES:
+            given[key] = value
+        else:
+            overrides.append(argument)
+    if not given.get("EXPERIMENT"):
+        remedy = "make submit EXPERIMENT=name-or-file KFP_HOST=http://..."
+        raise ConfigError("no experiment is named", where="EXPERIMENT", remedy=remedy)
+    chosen = {key.lower(): given.get(key, "") for key in _VARIABLES[1:]}
+    prepared = prepare(given["EXPERIMENT"], overrides, **chosen)
+    kubernetes = prepared.experiment.cluster.kubernetes
+    remote = connect(kubernetes.namespace if kubernetes else "")
+    done = submit(remote, prepared, allow_tags=allow_tags())
+    print(f"run {done.run_id}: experiment {prepared.experiment.name}, pipeline {done.version}")
+    print(f"page: {done.page}\nnext: make logs RUN={done.run_id[:8]}")
+
+
+def run_runs(options: argparse.Namespace) -> None:
+    """List runs."""
+    from pipelines.remote.runs import runs_table
+
+    print(runs_table(connect("gavel"), options.experiment))
+
+
+def run_logs(options: argparse.Namespace) -> None:
+    """Tell of one run."""
+    from pipelines.remote.logs import run_logs as logs
+
+    print(logs(connect("gavel"), options.run, options.step))
+
+
+def run_report(options: argparse.Namespace) -> None:
+    """Fetch a report."""
+    from pipelines.remote.fetch import fetch_report
+
+    for path in fetch_report(connect("gavel"), options.run):
+        print(path)
+
+
+def run_cancel(options: argparse.Namespace) -> None:
+    """End a run."""
+    from pipelines.remote.cancel import cancel
+
+    print(cancel(connect("gavel"), options.run))
+
+
+def allow_tags() -> bool:
+    """Whether images without digests will do."""
+    return os.environ.get("ALLOW_TAGS", "") not in ("", "0")
+
+
+COMMANDS = {"submit": run_submit, "runs": run_runs, "logs": run_logs, "report": run_report, "cancel": run_cancel}

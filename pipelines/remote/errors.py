@@ -1,0 +1,103 @@
+"""What KFP's API refuses, in plain words."""
+
+import contextlib
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from components.core.errors import GavelError
+
+_SIGN_IN = (
+    "set KFP_TOKEN, KFP_TOKEN_FILE (a file with a token) or KFP_COOKIES (such as authservice_session=...), as your "
+    "installation asks for it"
+)
+_REACH = "check KFP_HOST; from outside the cluster: kubectl -n kubeflow port-forward svc/ml-pipeline 8888:8888"
+_LATER = (
+    "try again in a while; if it stays, see the log of KFP's API server: kubectl -n kubeflow logs deploy/ml-pipeline"
+)
+
+
+class KfpError(GavelError):
+    """KFP's API did not do what it was asked.
+
+    Attributes:
+        status: of HTTP; None when there was no answer.
+    """
+
+    status: int | None = None
+
+
+@contextlib.contextmanager
+def telling(host: str, *, changes: str = "") -> Iterator[None]:
+    """Turn what the client raises into a :class:`KfpError`.
+
+    Args:
+        host: where the API is.
+        changes: what is being made, such as "the run"; when no answer comes, it may have been made all the same.
+    """
+    import kfp_server_api  # type: ignore[import-untyped]
+    import urllib3
+
+    try:
+        yield
+    except kfp_server_api.ApiException as error:
+        raise _refused(error, host) from None
+    except urllib3.exceptions.NewConnectionError as error:
+        reason = str(error.__cause__ or error).rsplit(": ", 1)[-1]
+        raise KfpError(f"KFP cannot be reached: {reason}", where=host, remedy=_REACH) from None
+    except urllib3.exceptions.LocationParseError as error:
+        raise KfpError(
+            f"KFP_HOST is no URL: {error}", where=host, remedy="write http://host:port or https://host/path"
+        ) from None
+    except urllib3.exceptions.TimeoutError:
+        raise KfpError(f"KFP did not answer in time{_perhaps(changes)}", where=host, remedy=_LATER) from None
+    except urllib3.exceptions.HTTPError as error:
+        what = f"the connection to KFP broke: {_plain(error)}{_perhaps(changes)}"
+        raise KfpError(what, where=host, remedy="try again") from None
+
+
+def _perhaps(changes: str) -> str:
+    return f"; {changes} may have been made all the same: see make runs" if changes else ""
+
+
+def _plain(error: Exception) -> str:
+    inner = error.args[-1] if error.args and isinstance(error.args[-1], Exception) else error
+    return str(inner)
+
+
+def _refused(error: Any, host: str) -> KfpError:
+    status, said = int(error.status or 0), _message(error)
+    if status == 401:
+        found = KfpError("KFP wants to know who is asking (401)", where=host, remedy=_SIGN_IN)
+    elif status == 403:
+        remedy = f"ask for the right in this namespace (KFP_NAMESPACE), or {_SIGN_IN}"
+        found = KfpError(f"KFP does not allow this (403): {said}", where=host, remedy=remedy)
+    elif status == 404:
+        remedy = "see make runs; if nothing at all is found, KFP_HOST is not the address of KFP's API"
+        found = KfpError(f"KFP does not know it (404): {said}", where=host, remedy=remedy)
+    elif status == 0:
+        remedy = "KFP_CA names a file with the certificate of your installation's authority"
+        found = KfpError(f"the TLS connection to KFP failed: {said}", where=host, remedy=remedy)
+    elif status == 429 or status >= 500:
+        found = KfpError(f"KFP failed ({status}): {said}", where=host, remedy=_LATER)
+    else:
+        found = KfpError(
+            f"KFP refused ({status}): {said}",
+            where=host,
+            remedy="see what it says; kfp 2.17 speaks to KFP 2.4 and later",
+        )
+    found.status = status or None
+    return found
+
+
+def _message(error: Any) -> str:
+    """What the server says, on one line; gRPC's gateway puts it into ``message`` or ``error``."""
+    text = error.body if error.body else error.reason
+    if isinstance(text, bytes):
+        text = text.decode("utf-8", "replace")
+    with contextlib.suppress(ValueError, TypeError):
+        body = json.loads(text)
+        if isinstance(body, dict):
+            text = body.get("message") or body.get("error_message") or body.get("error") or text
+    line = " ".join(str(text).split())
+    return line if len(line) <= 400 else line[:400] + "..."

@@ -1,0 +1,118 @@
+"""Finding runs, and the table of them."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from components.core.errors import ConfigError
+from pipelines.remote.connect import Remote
+from pipelines.remote.errors import KfpError
+from pipelines.remote.tasks import failing, seconds_of, tasks_of, took
+
+SHOWN = 20
+SHORT = 8
+"""Characters of an id that a table shows; any beginning that fits one run alone names it."""
+_PAGE = 100
+_LOOKED_THROUGH = 1000
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+def find_run(remote: Remote, given: str) -> Any:
+    """The run, with its details, whose id is or begins with ``given``, or whose name is that.
+
+    Raises:
+        ConfigError: nothing was given, or several runs fit.
+        KfpError: none fits, or KFP does not answer.
+    """
+    given = given.strip()
+    if not given:
+        raise ConfigError(
+            "no run is named", where="RUN", remedy="make ... RUN=ID, or its beginning; make runs lists them"
+        )
+    if _UUID.fullmatch(given):
+        return _get(remote, given)
+    found = []
+    newest = []
+    for run in _newest(remote, None):
+        newest.append(run)
+        if run.run_id.startswith(given) or run.display_name == given:
+            found.append(run)
+    if len(found) > 1:
+        listed = ", ".join(f"{run.run_id} ({run.display_name})" for run in found[:5])
+        raise ConfigError(f"{len(found)} runs fit {given!r}: {listed}", where="RUN", remedy="write more of the id")
+    if not found:
+        known = ", ".join(run.run_id[:SHORT] for run in newest[:5])
+        remedy = f"the newest runs are {known}" if known else "KFP has no runs here: check KFP_HOST and KFP_NAMESPACE"
+        raise KfpError(f"there is no run {given!r}", where=remote.host, remedy=remedy)
+    return _get(remote, found[0].run_id)
+
+
+def runs_table(remote: Remote, experiment: str = "") -> str:
+    """The newest runs, of one experiment or of all, as text.
+
+    Raises:
+        KfpError: there is no such experiment, or KFP does not answer.
+    """
+    folders = _experiments(remote)
+    chosen = None
+    if experiment:
+        chosen = next((key for key, name in folders.items() if name == experiment), None)
+        if chosen is None:
+            known = ", ".join(sorted(set(folders.values()))) or "none"
+            raise KfpError(f"KFP has no experiment {experiment!r}", where=remote.host, remedy=f"it has: {known}")
+    rows: list[tuple[str, ...]] = [("run", "experiment", "state", "started (UTC)", "took", "failing step")]
+    for run, _ in zip(_newest(remote, chosen), range(SHOWN), strict=False):
+        rows.append(_row(remote, run, folders))
+    if len(rows) == 1:
+        return "no runs yet"
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return "\n".join([lines[0], "-" * max(map(len, lines)), *lines[1:]])
+
+
+def _row(remote: Remote, run: Any, folders: dict[str, str]) -> tuple[str, ...]:
+    state = str(run.state or "unknown")
+    step = ""
+    if state == "FAILED":
+        # Lists may come without the tasks.
+        detailed = run if run.run_details and run.run_details.task_details else _get(remote, run.run_id)
+        step = failing(tasks_of(detailed)) or "?"
+    started = run.created_at.strftime("%Y-%m-%d %H:%M") if run.created_at else "-"
+    folder = folders.get(run.experiment_id, "?")
+    return run.run_id[:SHORT], folder, state.lower(), started, took(seconds_of(run.created_at, run.finished_at)), step
+
+
+def _get(remote: Remote, run_id: str) -> Any:
+    with remote.asking():
+        return remote.client.get_run(run_id)
+
+
+def _newest(remote: Remote, experiment_id: str | None) -> Iterator[Any]:
+    token, count = "", 0
+    while count < _LOOKED_THROUGH:
+        with remote.asking():
+            page = remote.client.list_runs(
+                page_token=token,
+                page_size=_PAGE,
+                sort_by="created_at desc",
+                experiment_id=experiment_id,
+                namespace=remote.namespace or None,
+            )
+        yield from page.runs or []
+        count += len(page.runs or [])
+        token = page.next_page_token or ""
+        if not token:
+            return
+
+
+def _experiments(remote: Remote) -> dict[str, str]:
+    """Name by id."""
+    found: dict[str, str] = {}
+    token = ""
+    while True:
+        with remote.asking():
+            page = remote.client.list_experiments(page_token=token, page_size=_PAGE, namespace=remote.namespace or None)
+        found |= {one.experiment_id: one.display_name for one in page.experiments or []}
+        token = page.next_page_token or ""
+        if not token:
+            return found

@@ -1,0 +1,164 @@
+"""Starting a run on a cluster."""
+
+import hashlib
+import json
+import tempfile
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from components.core.errors import ConfigError
+from components.core.request import Request, store_url
+from components.core.spec import Experiment, load_experiment
+from pipelines.compile import compile_pipelines
+from pipelines.on_cluster import SERVICE_ACCOUNT, key_variables, kubernetes_of
+from pipelines.remote.connect import Remote
+from pipelines.remote.portable import portable
+
+_EQUALS = 1
+"""kfp's filter operation."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A run that is right as far as this machine can tell.
+
+    Attributes:
+        experiment: with everything looked up, as the cluster will find it.
+        pipeline: name of the graph.
+        arguments: its parameters.
+    """
+
+    experiment: Experiment
+    pipeline: str
+    arguments: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Submitted:
+    """A run that KFP took on.
+
+    Attributes:
+        run_id: KFP's id.
+        page: where a browser shows it.
+        version: of the pipeline that it runs.
+    """
+
+    run_id: str
+    page: str
+    version: str
+
+
+def prepare(
+    source: str,
+    overrides: list[str],
+    *,
+    judge: str = "",
+    seed: str = "",
+    start_from: str = "",
+    checkpoint: str = "",
+    base: str = "",
+) -> Prepared:
+    """Load and check the experiment as the cluster's first task will.
+
+    Args:
+        source: a name in configs/experiments, or a path.
+        overrides: ``key=value``; they go into the experiment's text.
+        judge: a name, which becomes the parameter; a path of a YAML file goes into the experiment's text.
+        seed: a number, which becomes the parameter.
+        start_from: URI of a model, which becomes the parameter.
+        checkpoint: evaluate it, instead of training.
+        base: with ``checkpoint``: 1 to have the policy before training answer too.
+
+    Raises:
+        ConfigError: a mistake, a file that only this machine has, or a cluster that is this machine.
+    """
+    if judge.endswith((".yaml", ".yml")):
+        overrides, judge = [f"judge={json.dumps(judge)}", *overrides], ""
+    written = load_experiment(source, overrides)
+    # The cluster decides which files must lie where; a local one is told of before its files are.
+    kubernetes_of(written.cluster)
+    request = Request(portable(written), judge, seed, start_from)
+    experiment = request.resolve()
+    for where, uri in (("START_FROM", start_from), ("CHECKPOINT", checkpoint)):
+        if uri and not uri.startswith("s3://"):
+            raise ConfigError(
+                f"{uri} is no s3:// URI, and pods see no other", where=where, remedy="put it into the store"
+            )
+    arguments = {
+        "experiment": request.experiment,
+        "judge": judge,
+        "seed": seed,
+        "start_from": start_from,
+        "store": store_url(experiment),
+    }
+    if checkpoint:
+        return Prepared(experiment, "evaluate", {**arguments, "checkpoint": checkpoint, "base": base})
+    return Prepared(experiment, "judged-grpo", arguments)
+
+
+def submit(remote: Remote, prepared: Prepared, *, allow_tags: bool = False) -> Submitted:
+    """Upload the pipeline, unless KFP has it already, and start a run of it.
+
+    The pipeline is uploaded as a version, and not sent along with the run, so that the UI lists it under Pipelines and
+    anybody can start it there again with other parameters.
+
+    Args:
+        remote: where.
+        prepared: what.
+        allow_tags: see :func:`components.core.images.pinned`.
+
+    Raises:
+        ConfigError: an image has no digest.
+        KfpError: KFP does not take it.
+    """
+    experiment = prepared.experiment
+    with tempfile.TemporaryDirectory() as folder:
+        (package,) = compile_pipelines(
+            Path(folder),
+            experiment.cluster,
+            names=(prepared.pipeline,),
+            further_keys=sorted(key_variables(experiment.judges())),
+            allow_tags=allow_tags,
+        )
+        pipeline_id, version_id, version = _upload(remote, package, prepared.pipeline)
+    with remote.asking("the experiment"):
+        folder_id = remote.client.create_experiment(experiment.name, namespace=remote.namespace or None).experiment_id
+    name = datetime.now(UTC).strftime(f"{experiment.name} %Y-%m-%d %H:%M:%S")
+    with remote.asking("the run"):
+        run = remote.client.run_pipeline(
+            folder_id,
+            name,
+            params=prepared.arguments,
+            pipeline_id=pipeline_id,
+            version_id=version_id,
+            service_account=SERVICE_ACCOUNT,
+        )
+    return Submitted(run.run_id, remote.run_page(run.run_id), version)
+
+
+def _upload(remote: Remote, package: Path, name: str) -> tuple[str, str, str]:
+    """Ids of pipeline and version, and the version's name, which follows from the package's content."""
+    import kfp_server_api  # type: ignore[import-untyped]
+
+    version = f"{name}-{hashlib.sha256(package.read_bytes()).hexdigest()[:12]}"
+    client = remote.client
+    with remote.asking("the pipeline"):
+        found = client.list_pipelines(filter=_named(name), namespace=remote.namespace or None).pipelines
+        if found:
+            pipeline_id = found[0].pipeline_id
+        else:
+            body = kfp_server_api.V2beta1Pipeline(
+                display_name=name, name=name, namespace=remote.namespace or None, description="Gavel"
+            )
+            pipeline_id = client.pipelines.pipeline_service_create_pipeline(pipeline=body).pipeline_id
+        known = client.list_pipeline_versions(pipeline_id, filter=_named(version)).pipeline_versions
+        if known:
+            return pipeline_id, known[0].pipeline_version_id, version
+        made: Any = client.upload_pipeline_version(str(package), version, pipeline_id=pipeline_id)
+    return pipeline_id, made.pipeline_version_id, version
+
+
+def _named(name: str) -> str:
+    return json.dumps({"predicates": [{"operation": _EQUALS, "key": "display_name", "stringValue": name}]})
