@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 ANNOTATION_LEASES: Final = "gavel.dev/leases"
 """Who uses the judge until when; see :mod:`components.judge.leases.record`."""
-ANNOTATION_VERDICTS: Final = "gavel.dev/verdicts"
-"""sha256 of what decides a verdict (``JudgeSpec.identity``): judges with the same one can stand in for each other."""
+ANNOTATION_MODEL: Final = "gavel.dev/model"
+"""sha256 of what is served: judges with the same one can stand in for each other."""
 SERVICE_ACCOUNT: Final = "gavel-judge"
 USER: Final = 1000
 """Numeric, since runAsNonRoot cannot check a name; that of KServe's storage initializer, which writes the weights."""
@@ -64,7 +64,7 @@ def inference_service(spec: "JudgeSpec", kubernetes: "KubernetesSpec", experimen
     Raises:
         ConfigError: pool, weights or name are not possible.
     """
-    annotations = {**_mode(spec), ANNOTATION_VERDICTS: digest(spec.identity())}
+    annotations = {**_mode(spec), ANNOTATION_MODEL: served_model(spec)}
     predictor = _predictor(spec, kubernetes)
     asked = digest({"annotations": annotations, "predictor": predictor, "queue": kubernetes.queue})
     labels = {
@@ -87,6 +87,12 @@ def inference_service(spec: "JudgeSpec", kubernetes: "KubernetesSpec", experimen
         },
         "spec": {"predictor": predictor},
     }
+
+
+def served_model(spec: "JudgeSpec") -> str:
+    """sha256 over the weights, their name and the longest text; not over how the judge is asked."""
+    source = spec.source.identity() if spec.source else None
+    return digest({"source": source, "model_name": spec.model_name, "context_tokens": spec.context_tokens})
 
 
 def service_name(judge: str, asked: str, namespace: str, *, knative: bool = False) -> str:

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from components.core.errors import JudgeError
 from components.core.holder import holder
-from components.core.identity import digest
-from components.judge.kserve.inference_service import ANNOTATION_VERDICTS
+from components.judge.kserve.inference_service import ANNOTATION_MODEL, served_model
 from components.judge.leases.record import is_going, leases_of
 from components.kube.cluster import Cluster
 from components.kube.errors import KubeError
@@ -35,12 +34,13 @@ def held_by(services: list[Object], name: str) -> list[Object]:
 
 
 def service_for(cluster: Cluster, spec: "JudgeSpec") -> Object | None:
-    """The judge that this run holds a lease on; without one, any that gives the same verdicts and is in use.
+    """The judge that this run holds a lease on; without one, any that serves the same model
+    and is in use.
 
     What is about to end counts for nothing.
     """
     there = [service for service in services_of(cluster, spec.name) if not is_going(service)]
-    same = [service for service in there if _verdicts(service) == digest(spec.identity())]
+    same = [service for service in there if _model(service) == served_model(spec)]
     mine = held_by(same, holder()) or [service for service in same if _in_use(service)]
     return min(mine, key=lambda service: (not is_ready(service), service["metadata"]["name"]), default=None)
 
@@ -90,8 +90,8 @@ def is_ready(service: Object) -> bool:
     return any(each.get("type") == "Ready" and each.get("status") == "True" for each in conditions)
 
 
-def _verdicts(service: Object) -> object:
-    return (service["metadata"].get("annotations") or {}).get(ANNOTATION_VERDICTS)
+def _model(service: Object) -> object:
+    return (service["metadata"].get("annotations") or {}).get(ANNOTATION_MODEL)
 
 
 def _in_use(service: Object) -> bool:
