@@ -1,37 +1,45 @@
 """Which kinds of objects a cluster knows, and which of those that Gavel needs are missing."""
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from components.cluster_setup.kubectl import Kubectl
+from components.cluster_setup.kubectl import Kubectl, SetupError, is_absent
 from components.cluster_setup.objects import Object, group
 
 
 @dataclass(frozen=True)
 class Product:
-    """Something that must be installed, by the API group that it brings."""
+    """Something that must be installed, by the kind that runs need of it, whatever the overlay holds."""
 
     name: str
-    group: str
+    version: str
+    """Of the API."""
     kind: str
-    """The kind that runs need, whatever the overlay holds."""
     source: str
     """Where to get it."""
     required: bool = True
 
+    @property
+    def group(self) -> str:
+        """The API group that it brings."""
+        return self.version.partition("/")[0]
+
 
 PRODUCTS = (
-    Product("KServe", "serving.kserve.io", "InferenceService", "github.com/kserve/kserve/releases (0.15 or later)"),
-    Product("KubeRay", "ray.io", "RayJob", "github.com/ray-project/kuberay/releases (1.4 or later)"),
+    Product(
+        "KServe", "serving.kserve.io/v1beta1", "InferenceService", "github.com/kserve/kserve/releases (0.15 or later)"
+    ),
+    Product("KubeRay", "ray.io/v1", "RayJob", "github.com/ray-project/kuberay/releases (1.4 or later)"),
     Product(
         "Kubeflow Pipelines",
-        "argoproj.io",
+        "argoproj.io/v1alpha1",
         "Workflow",
         "github.com/kubeflow/pipelines: kubectl apply -k manifests/kustomize/env/platform-agnostic?ref=2.17.0",
     ),
     Product(
         "Kueue",
-        "kueue.x-k8s.io",
+        "kueue.x-k8s.io/v1beta2",
         "ClusterQueue",
         "github.com/kubernetes-sigs/kueue/releases (0.15 or later, for v1beta2)",
         required=False,
@@ -39,40 +47,46 @@ PRODUCTS = (
 )
 
 
-@dataclass(frozen=True)
-class Known:
-    """What the API server serves: API versions, and pairs of group and kind."""
-
-    versions: frozenset[str]
-    kinds: frozenset[tuple[str, str]]
-
-    def serves(self, item: Object) -> bool:
-        """Whether the object can be given to the server."""
-        return item["apiVersion"] in self.versions and (group(item), item["kind"]) in self.kinds
+Known = frozenset[tuple[str, str]]
+"""API version and kind of what the API server serves."""
 
 
-def known(kubectl: Kubectl) -> Known:
-    """Ask the API server what it serves."""
-    versions = kubectl.run("api-versions").split()
-    kinds = set()
-    for line in kubectl.run("api-resources", "--no-headers").splitlines():
-        # name, short names (perhaps none), API version, namespaced, kind
-        words = line.split()
-        if len(words) >= 4:
-            kinds.add((group({"apiVersion": words[-3]}), words[-1]))
-    return Known(frozenset(versions), frozenset(kinds))
+def known(kubectl: Kubectl, objects: Iterable[Object]) -> Known:
+    """Ask the API server about the API versions of the objects and of the products. ``kubectl api-resources`` would not
+    do: it lists a kind under one version alone."""
+    versions = {str(item["apiVersion"]) for item in objects} | {product.version for product in PRODUCTS}
+    return frozenset((version, kind) for version in sorted(versions) for kind in _kinds(kubectl, version))
+
+
+def serves(served: Known, item: Object) -> bool:
+    """Whether the object can be given to the server."""
+    return (item["apiVersion"], item["kind"]) in served
 
 
 def missing(objects: Iterable[Object], served: Known) -> list[str]:
     """What is not installed, a line for each: the product, what of it is wanted, and where to get it."""
     lines = []
-    absent = [item for item in objects if not served.serves(item)]
+    absent = [item for item in objects if not serves(served, item)]
     for product in PRODUCTS:
-        wanted = {f"{item['kind']} ({item['apiVersion']})" for item in absent if group(item) == product.group}
-        if product.required and (product.group, product.kind) not in served.kinds:
-            wanted.add(product.kind)
+        wanted = {_shown(item) for item in absent if group(item) == product.group}
+        if product.required and (product.version, product.kind) not in served:
+            wanted.add(f"{product.kind} ({product.version})")
         if wanted:
             lines.append(f"{product.name}: no {', '.join(sorted(wanted))}; get it from {product.source}")
     others = {product.group for product in PRODUCTS}
-    rest = {f"{item['kind']} ({item['apiVersion']})" for item in absent if group(item) not in others}
-    return lines + [f"the cluster knows no {kind}: it is too old" for kind in sorted(rest)]
+    rest = {_shown(item) for item in absent if group(item) not in others}
+    return lines + [f"Kubernetes itself is too old: no {kind}" for kind in sorted(rest)]
+
+
+def _kinds(kubectl: Kubectl, version: str) -> set[str]:
+    try:
+        answer = json.loads(kubectl.run("get", "--raw", f"/apis/{version}" if "/" in version else f"/api/{version}"))
+    except SetupError as error:
+        if is_absent(error):
+            return set()
+        raise
+    return {str(item["kind"]) for item in answer["resources"]}
+
+
+def _shown(item: Object) -> str:
+    return f"{item['kind']} ({item['apiVersion']})"

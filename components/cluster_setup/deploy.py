@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from components.cluster_setup import secrets
 from components.cluster_setup.addresses import api_server
-from components.cluster_setup.definitions import known, missing
+from components.cluster_setup.definitions import known, missing, serves
 from components.cluster_setup.kubectl import Kubectl, SetupError
 from components.cluster_setup.objects import NAMESPACE, Object, namespace
 from components.cluster_setup.overlay import build, loose_images, with_addresses, with_images
@@ -35,7 +35,7 @@ def prepare(kubectl: Kubectl, overlay: str, options: Options, say: Callable[[str
     """
     objects = build(kubectl, overlay)
     say(f"cluster: {kubectl.describe()}")
-    served = known(kubectl)
+    served = known(kubectl, objects)
     lines = missing(objects, served)
     if lines and not options.partial:
         raise SetupError(
@@ -45,7 +45,7 @@ def prepare(kubectl: Kubectl, overlay: str, options: Options, say: Callable[[str
         )
     for line in lines:
         say(f"left out, since it is not installed: {line}")
-    objects = [item for item in objects if served.serves(item)]
+    objects = [item for item in objects if serves(served, item)]
     _namespaces(kubectl, objects)
     objects = with_images(objects, allow_tags=options.allow_tags)
     for image in sorted(loose_images(objects)):

@@ -85,7 +85,7 @@ class Kubectl:
         try:
             return self.json("get", kind, name, *_in(namespace))
         except SetupError as error:
-            if any(word in error.what for word in _ABSENT):
+            if is_absent(error):
                 return None
             raise
 
@@ -94,7 +94,7 @@ class Kubectl:
         try:
             return [*self.json("get", kind, *_in(namespace), *selection)["items"]]
         except SetupError as error:
-            if any(word in error.what for word in _ABSENT):
+            if is_absent(error):
                 return []
             raise
 
@@ -117,6 +117,11 @@ class Kubectl:
             given=dump(objects),
             seconds=seconds + _SECONDS,
         ).splitlines()
+
+
+def is_absent(error: SetupError) -> bool:
+    """Whether kubectl failed because what was asked for, or its kind, is not there."""
+    return any(word in error.what for word in _ABSENT)
 
 
 def dump(objects: Iterable[Mapping[str, Any]]) -> str:

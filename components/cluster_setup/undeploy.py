@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from components.cluster_setup.definitions import known
+from components.cluster_setup.definitions import known, serves
 from components.cluster_setup.kubectl import Kubectl, SetupError
 from components.cluster_setup.objects import NAMESPACE, Object, namespace, title
 from components.cluster_setup.overlay import build
@@ -29,7 +29,7 @@ def undeploy(
     """
     objects = build(kubectl, overlay)
     say(f"cluster: {kubectl.describe()}")
-    served = known(kubectl)
+    served = known(kubectl, objects)
     running = [
         f"{kind.partition('.')[0]} {item['metadata']['name']}"
         for kind in _RUNNING
@@ -41,7 +41,7 @@ def undeploy(
             where=f"namespace {NAMESPACE}",
             remedy="end their runs first, or FORCE=1 to take accounts, runtimes and network from under them",
         )
-    here = [item for item in objects if served.serves(item)]
+    here = [item for item in objects if serves(served, item)]
     for line in kubectl.delete(_order([item for item in here if item["kind"] not in _DATA]), _SECONDS):
         say(line)
     if data:
