@@ -1,7 +1,6 @@
 """One namespace of a cluster: objects as plain dictionaries."""
 
 import copy
-import json
 import time
 from collections.abc import Callable, Iterator
 from typing import Any, Literal
@@ -56,7 +55,7 @@ class Cluster:
     def get(self, kind: Kind, name: str) -> Object | None:
         """The object, or None if there is none of this name."""
         try:
-            return self._object(self._request("GET", "get", kind, name))
+            return self._request("GET", "get", kind, name)
         except KubeError as error:
             if _absent(error):
                 return None
@@ -73,7 +72,7 @@ class Cluster:
         Raises:
             AlreadyExistsError: there is one of this name.
         """
-        return self._object(self._request("POST", "create", kind, body=self._whole(kind, body)))
+        return self._request("POST", "create", kind, body=self._whole(kind, body))
 
     def apply(self, kind: Kind, body: Object) -> Object:
         """Server-side apply as field manager "gavel": make the object or bring our fields to what is given. Fields that
@@ -81,7 +80,7 @@ class Cluster:
         whole = self._whole(kind, body)
         query = {"fieldManager": _MANAGER, "force": "true"}
         name = whole["metadata"]["name"]
-        return self._object(self._request("PATCH", "patch", kind, name, query, whole, "application/apply-patch+yaml"))
+        return self._request("PATCH", "patch", kind, name, query, whole, "application/apply-patch+yaml")
 
     def edit(self, kind: Kind, name: str, change: Callable[[Object], Object | None]) -> Object | None:
         """Read, change and write the object, again for as long as others write in between.
@@ -100,7 +99,7 @@ class Cluster:
             if wanted is None:
                 return now
             try:
-                return self._object(self._request("PUT", "update", kind, name, body=wanted))
+                return self._request("PUT", "update", kind, name, body=wanted)
             except ConflictError:
                 wait = self._transport.pause(min(repeat, 2))
                 if time.monotonic() + wait >= end:
@@ -183,7 +182,7 @@ class Cluster:
         return {**body, "apiVersion": kind.api_version, "kind": kind.kind, "metadata": metadata}
 
     def _items(self, kind: Kind, query: dict[str, str]) -> Objects:
-        answer = self._object(self._request("GET", "list", kind, query=query))
+        answer = self._request("GET", "list", kind, query=query)
         head = {"apiVersion": kind.api_version, "kind": kind.kind}
         return sorted(({**head, **item} for item in answer["items"]), key=lambda item: str(item["metadata"]["name"]))
 
@@ -196,14 +195,9 @@ class Cluster:
         query: dict[str, str] | None = None,
         body: Object | None = None,
         content: str = "application/json",
-    ) -> bytes:
-        return self._transport.send(Request(method, verb, kind, self.namespace, name, "", query or {}, body, content))
-
-    def _object(self, data: bytes) -> Object:
-        answer = json.loads(data)
-        if not isinstance(answer, dict):
-            raise KubeError("the API server's answer is no object", where=self.server)
-        return answer
+    ) -> Object:
+        request = Request(method, verb, kind, self.namespace, name, "", query or {}, body, content)
+        return self._transport.send_object(request)
 
 
 def _absent(error: KubeError) -> bool:

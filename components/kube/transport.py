@@ -74,6 +74,24 @@ class Transport:
             time.sleep(wait)
             repeat += 1
 
+    def send_object(self, request: Request) -> dict[str, Any]:
+        """The answer as an object.
+
+        Raises:
+            KubeError: as ``send``; or the answer is none, so that no API server is at that address.
+        """
+        try:
+            answer = json.loads(self.send(request))
+        except ValueError:
+            answer = None
+        if not isinstance(answer, dict):
+            raise KubeError(
+                "the answer is no Kubernetes object",
+                where=self.connection.server,
+                remedy="see what is at this address: a proxy or a login page, perhaps",
+            )
+        return answer
+
     def open(self, request: Request, *, read: float, stream: bool = False) -> urllib3.BaseHTTPResponse:
         """One try. With ``stream`` the body is still to be read, and the caller closes the response.
 

@@ -79,9 +79,8 @@ def _container_trouble(container: Mapping[str, Any], events: Sequence[Event]) ->
     reason = waiting.get("reason")
     if reason in _IMAGE:
         # After the first failure the status says only "Back-off pulling image"; the cause is in an event.
-        pulls = [item.message for item in events if item.reason == "Failed" and "pull" in item.message.lower()]
-        told = reason == "ImagePullBackOff" and "pull" in str(waiting.get("message", "")) and pulls
-        return "image-pull", pulls[-1] if told else _words(waiting)
+        causes = [item.message for item in events if item.reason == "Failed" and "Failed to pull" in item.message]
+        return "image-pull", causes[-1] if reason == "ImagePullBackOff" and causes else _words(waiting)
     if reason in _CONFIG:
         return "config", _words(waiting)
     ended: Mapping[str, Any] = state.get("terminated") or (container.get("lastState") or {}).get("terminated") or {}

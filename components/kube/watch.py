@@ -13,6 +13,7 @@ from typing import Any
 
 from urllib3.exceptions import HTTPError
 
+from components.kube.errors import GoneError
 from components.kube.kinds import Kind
 from components.kube.transport import Busy, Request, Transport
 
@@ -25,7 +26,7 @@ def watch(transport: Transport, kind: Kind, namespace: str, name: str, poll: flo
     only = {"fieldSelector": f"metadata.name={name}"}
     dropped = 0
     while True:
-        listed = json.loads(transport.send(Request("GET", "list", kind, namespace, "", "", only)))
+        listed = transport.send_object(Request("GET", "list", kind, namespace, "", "", only))
         items = listed["items"]
         yield {"apiVersion": kind.api_version, "kind": kind.kind, **items[0]} if items else None
         begun = time.monotonic()
@@ -42,6 +43,8 @@ def watch(transport: Transport, kind: Kind, namespace: str, name: str, poll: flo
                 yield change
         except Busy as busy:
             wished = busy.wait
+        except GoneError:
+            pass  # Listed again below, from where the history begins now.
         # A watch that ends early without having shown a change would be opened again at once, and again.
         left = begun + poll - time.monotonic()
         dropped = 0 if seen or left <= 0 else dropped + 1

@@ -1,7 +1,7 @@
 """The real CustomResourceDefinitions, where a copy of them is at hand."""
 
 import os
-from collections.abc import Iterator
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -25,25 +25,24 @@ def folder() -> Path | None:
 
 
 @cache
-def definitions() -> dict[str, Object]:
-    """kind -> CustomResourceDefinition, of the whole folder; {} where there is none."""
+def definition(kind: str) -> Object | None:
+    """The CustomResourceDefinition of a kind; None where it is not at hand. The files are large: only its own is read."""
     place = folder()
-    return {} if place is None else {item["spec"]["names"]["kind"]: item for item in _read(place)}
-
-
-def _read(place: Path) -> Iterator[Object]:
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    for file in sorted(place.glob("k*.yaml")):
-        for item in yaml.load_all(file.read_text(encoding="utf-8"), loader):
-            if item and item.get("kind") == "CustomResourceDefinition":
-                yield item
+    for file in sorted(place.glob("k*.yaml")) if place else ():
+        text = file.read_text(encoding="utf-8")
+        if re.search(rf"^    kind: {kind}$", text, re.MULTILINE):
+            for item in yaml.load_all(text, loader):
+                if item and item.get("kind") == "CustomResourceDefinition" and item["spec"]["names"]["kind"] == kind:
+                    return item
+    return None
 
 
 def stripped(kinds: tuple[str, ...] = _NEEDED) -> list[Object]:
     """The definitions as Kubernetes 1.20 takes them: without CEL rules and selectable fields, which it does not know,
     without descriptions, which make them exceed what etcd takes, and
     without conversion, which only their operators' webhooks serve."""
-    return [_strip_definition(item) for kind, item in definitions().items() if kind in kinds]
+    return [_strip_definition(item) for item in map(definition, kinds) if item]
 
 
 def _strip_definition(item: Object) -> Object:
