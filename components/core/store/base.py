@@ -87,12 +87,12 @@ class Store(ABC):
         """Whether the object has the entry's size and hash."""
 
     @abstractmethod
-    def _send(self, source: Path, entry: FileEntry, key: str, progress: Progress) -> None:
-        """Write one file as an object, completely or not at all."""
+    def _send(self, source: Path, entry: FileEntry, key: str, progress: Progress) -> int:
+        """Write one file as an object, completely or not at all; returns the bytes that this took."""
 
     @abstractmethod
-    def _fetch(self, key: str, entry: FileEntry, target: Path, progress: Progress) -> None:
-        """Write one object as a file, completely and with the right hash or not at all."""
+    def _fetch(self, key: str, entry: FileEntry, target: Path, progress: Progress) -> int:
+        """Write one object as a file, completely and with the right hash or not at all; returns the bytes fetched."""
 
     def uri(self, key: str) -> str:
         """The full URL of a key."""
@@ -105,8 +105,8 @@ class Store(ABC):
     def upload(self, folder: Path, prefix: str, progress: Progress | None = None) -> Transfer:
         """Publish a folder: its files first, in parallel, its manifest last.
 
-        A file that is there already with the right size and hash is not sent again, so that an interrupted upload
-        goes on. Without a ``manifest.json`` in the folder a bare one is made.
+        A file that is there already with the right size and hash is not sent again, nor is a part of a large one, so
+        that an interrupted upload goes on. Without a ``manifest.json`` in the folder a bare one is made.
         """
         manifest = outgoing_manifest(folder)
         prefix = check_key(prefix, folder=True)
@@ -118,8 +118,8 @@ class Store(ABC):
             key = join(prefix, check_key(entry.path))
             return present.get(key) == entry.size and self._holds(key, entry)
 
-        def carry(entry: FileEntry, meter: Progress) -> None:
-            self._send(folder / entry.path, entry, join(prefix, entry.path), meter)
+        def carry(entry: FileEntry, meter: Progress) -> int:
+            return self._send(folder / entry.path, entry, join(prefix, entry.path), meter)
 
         transfer = move(manifest.files, held, carry, progress, "publishing")
         self.write_bytes(join(prefix, MANIFEST_NAME), manifest.to_bytes())
@@ -138,8 +138,8 @@ class Store(ABC):
         kept = {entry for entry in files if matches(folder / check_key(entry.path), entry)}
         require_space(folder, total_size(files) - total_size(kept))
 
-        def carry(entry: FileEntry, meter: Progress) -> None:
-            self._fetch(join(prefix, entry.path), entry, folder / entry.path, meter)
+        def carry(entry: FileEntry, meter: Progress) -> int:
+            return self._fetch(join(prefix, entry.path), entry, folder / entry.path, meter)
 
         transfer = move(files, kept.__contains__, carry, progress, "fetching")
         with atomic(folder / MANIFEST_NAME, 0) as stream:

@@ -73,18 +73,18 @@ class FileStore(Store):
         with translated(self._path(key)):
             return matches(self._path(key), entry)
 
-    def _send(self, source: Path, entry: FileEntry, key: str, progress: Progress) -> None:
-        _copy(source, self._path(key), entry, progress)
+    def _send(self, source: Path, entry: FileEntry, key: str, progress: Progress) -> int:
+        return _copy(source, self._path(key), entry, progress)
 
-    def _fetch(self, key: str, entry: FileEntry, target: Path, progress: Progress) -> None:
-        _copy(self._path(key), target, entry, progress)
+    def _fetch(self, key: str, entry: FileEntry, target: Path, progress: Progress) -> int:
+        return _copy(self._path(key), target, entry, progress)
 
     def _remove(self, key: str) -> None:
         with translated(self._path(key)):
             self._path(key).unlink(missing_ok=True)
 
 
-def _copy(source: Path, target: Path, entry: FileEntry, progress: Progress) -> None:
+def _copy(source: Path, target: Path, entry: FileEntry, progress: Progress) -> int:
     digest = hashlib.sha256()
     with translated(source):
         reader = source.open("rb")
@@ -95,3 +95,4 @@ def _copy(source: Path, target: Path, entry: FileEntry, progress: Progress) -> N
             progress.advance(len(block))
         if digest.hexdigest() != entry.sha256:
             raise corrupt(str(source), entry, digest.hexdigest())
+    return entry.size

@@ -3,7 +3,6 @@
 import hashlib
 import io
 from pathlib import Path
-from typing import BinaryIO
 
 import pyarrow.fs
 import urllib3.exceptions
@@ -17,13 +16,16 @@ from components.core.services.state import s3_folder, state_folder
 from components.core.store.base import Entry, Store
 from components.core.store.disk import require_space, translated
 from components.core.store.keys import check_key, join, split_s3_url
+from components.core.store.parted import PartedUpload
 from components.core.store.parts import Part, PartialFile
 from components.core.store.s3_client import S3Settings, check_bucket
 from components.core.store.s3_errors import Place, s3_errors
-from components.core.store.transfer import PART_SIZE, WORKERS, corrupt, in_parallel
+from components.core.store.transfer import PART_SIZE, corrupt, in_parallel
 
 _MOST_PARTS = 9000
 _READ_ATTEMPTS = 3
+_SEND_ATTEMPTS = 2
+_GONE = {"NoSuchUpload", "InvalidPart"}
 _HASH = "sha256"
 
 
@@ -100,44 +102,70 @@ class S3Store(Store):
     def _holds(self, key: str, entry: FileEntry) -> bool:
         return self._stat(key) == (entry.size, entry.sha256)
 
-    def _send(self, source: Path, entry: FileEntry, key: str, progress: Progress) -> None:
+    def _send(self, source: Path, entry: FileEntry, key: str, progress: Progress) -> int:
         part_size = max(PART_SIZE, -(-entry.size // _MOST_PARTS >> 20) << 20)
-        if self._disk and entry.size > part_size:
-            self._forget_parts(key)
-        with translated(source), source.open("rb") as stream, s3_errors(self._place(key, entry.size)):
-            reader = _HashingReader(stream)
-            self._client.put_object(
+        with translated(source), s3_errors(self._place(key, entry.size)):
+            if entry.size <= part_size:
+                return self._send_whole(source, entry, key, progress)
+            return self._send_parts(source, entry, key, part_size, progress)
+
+    def _send_whole(self, source: Path, entry: FileEntry, key: str, progress: Progress) -> int:
+        data = source.read_bytes()
+        found = hashlib.sha256(data).hexdigest()
+        if found != entry.sha256:
+            raise corrupt(str(source), entry, found)
+        self._client.put_object(
+            self.bucket, self._name(key), io.BytesIO(data), entry.size, metadata={_HASH: entry.sha256}
+        )
+        progress.advance(entry.size)
+        return entry.size
+
+    def _send_parts(self, source: Path, entry: FileEntry, key: str, part_size: int, progress: Progress) -> int:
+        """In parts, of which those that an earlier attempt has brought over are not sent again."""
+        sent = 0
+        for attempt in range(1, _SEND_ATTEMPTS + 1):
+            upload = PartedUpload(
+                self._client,
                 self.bucket,
                 self._name(key),
-                reader,
+                source,
                 entry.size,
-                metadata={_HASH: entry.sha256},
-                part_size=part_size,
-                num_parallel_uploads=WORKERS,
-                progress=_Meter(progress),
+                part_size,
+                {_HASH: entry.sha256},
+                progress.advance,
+                alone=self._disk is not None,
             )
-        if reader.digest.hexdigest() != entry.sha256:
+            found = upload.send()
+            sent += upload.sent
+            if found != entry.sha256:
+                upload.abort()
+                raise corrupt(str(source), entry, found)
+            try:
+                upload.complete()
+            except S3Error as error:
+                # Another process may have taken the same parts and completed them first.
+                if error.code not in _GONE or (attempt == _SEND_ATTEMPTS and not self._holds(key, entry)):
+                    raise
+            # An upload that was taken over may have been begun for another content, whose hash it then carries.
+            if self._holds(key, entry):
+                return sent
             self._remove(key)
-            raise corrupt(str(source), entry, reader.digest.hexdigest())
+            progress.advance(-entry.size)
+        raise StorageError("what was put is not what the store then has", where=self.uri(key))
 
-    def _forget_parts(self, key: str) -> None:
-        """Drop what killed uploads of this object left in the embedded server, where nobody else writes it now."""
-        with s3_errors(self._place(key)):
-            found = self._client._list_multipart_uploads(self.bucket, prefix=self._name(key))
-            for upload in found.uploads:
-                if upload.object_name == self._name(key):
-                    self._client._abort_multipart_upload(self.bucket, upload.object_name, upload.upload_id)
-
-    def _fetch(self, key: str, entry: FileEntry, target: Path, progress: Progress) -> None:
+    def _fetch(self, key: str, entry: FileEntry, target: Path, progress: Progress) -> int:
         partial = PartialFile(target, entry, PART_SIZE)
         resumed = bool(partial.arrived)
-        progress.advance(entry.size - sum(part.length for part in partial.missing))
+        fetched = sum(part.length for part in partial.missing)
+        progress.advance(entry.size - fetched)
         found = self._fetch_parts(key, partial, progress)
         if found != entry.sha256 and resumed:
             progress.advance(-entry.size)
+            fetched += entry.size
             found = self._fetch_parts(key, partial.restart(), progress)
         if found != entry.sha256:
             raise corrupt(self.uri(key), entry, found)
+        return fetched
 
     def _fetch_parts(self, key: str, partial: PartialFile, progress: Progress) -> str:
         def one(part: Part) -> None:
@@ -184,31 +212,3 @@ class S3Store(Store):
 
     def _place(self, key: str, size: int = 0) -> Place:
         return Place(self.settings.endpoint, self.uri(key), size, self._disk)
-
-
-class _HashingReader:
-    """Hashes what is read through it."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-        self.digest = hashlib.sha256()
-
-    def read(self, size: int = -1) -> bytes:
-        """The next bytes."""
-        data = self._stream.read(size)
-        self.digest.update(data)
-        return data
-
-
-class _Meter:
-    """What the client wants for showing progress, over ours."""
-
-    def __init__(self, progress: Progress) -> None:
-        self._progress = progress
-
-    def set_meta(self, object_name: str, total_length: int) -> None:
-        """Told before the first part; nothing of it is needed."""
-
-    def update(self, length: int) -> None:
-        """Bytes that have arrived."""
-        self._progress.advance(length)

@@ -17,6 +17,7 @@ WORKERS = 4
 _WORTH_TELLING = 16 << 20
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -25,17 +26,17 @@ class Transfer:
 
     sent_files: int
     sent_bytes: int
+    """That really went over the line; of a file of which parts were there, the others."""
     kept_files: int
     kept_bytes: int
 
 
-def in_parallel(work: Callable[[T], object], items: Iterable[T]) -> None:
-    """Do the work on each item; at the first error drop what has not begun, and raise it."""
+def in_parallel(work: Callable[[T], R], items: Iterable[T]) -> list[R]:
+    """What the work made of each item; at the first error drop what has not begun, and raise it."""
     with ThreadPoolExecutor(WORKERS) as pool:
         jobs = [pool.submit(work, item) for item in items]
         try:
-            for job in jobs:
-                job.result()
+            return [job.result() for job in jobs]
         finally:
             pool.shutdown(cancel_futures=True)
 
@@ -43,21 +44,23 @@ def in_parallel(work: Callable[[T], object], items: Iterable[T]) -> None:
 def move(
     files: Sequence[FileEntry],
     held: Callable[[FileEntry], bool],
-    carry: Callable[[FileEntry, Progress], None],
+    carry: Callable[[FileEntry, Progress], int],
     progress: Progress | None,
     note: str,
 ) -> Transfer:
-    """Carry every file that is not held yet. ``note`` says in the progress line what is going on."""
+    """Carry every file that is not held yet. ``note`` says in the progress line what is going on.
+
+    ``carry`` returns the bytes that it moved, fewer than the file has where parts of it were there.
+    """
     missing = [entry for entry in files if not held(entry)]
     total = total_size(missing)
     if progress is None or total < _WORTH_TELLING:
         progress = Progress("", stream=io.StringIO())
     meter = progress.begin(total, "B", note=note)
-    in_parallel(lambda entry: carry(entry, meter), [entry for entry in missing if entry.size <= PART_SIZE])
-    for entry in missing:
-        if entry.size > PART_SIZE:
-            carry(entry, meter)
-    return Transfer(len(missing), total, len(files) - len(missing), total_size(files) - total)
+    moved = sum(in_parallel(lambda entry: carry(entry, meter), [e for e in missing if e.size <= PART_SIZE]))
+    moved += sum(carry(entry, meter) for entry in missing if entry.size > PART_SIZE)
+    kept = max(0, total_size(files) - moved)
+    return Transfer(len(missing), moved, len(files) - len(missing), kept)
 
 
 def total_size(files: Iterable[FileEntry]) -> int:

@@ -107,10 +107,10 @@ def test_interrupted_upload_goes_on_and_is_not_complete_before(
 ) -> None:
     original = files_module._copy
 
-    def broken(source: Path, target: Path, *rest: object) -> None:
+    def broken(source: Path, target: Path, *rest: object) -> int:
         if source.name == "two.bin":
             raise KeyboardInterrupt
-        original(source, target, *rest)  # type: ignore[arg-type]
+        return original(source, target, *rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr(files_module, "_copy", broken)
     with pytest.raises(KeyboardInterrupt):
