@@ -43,7 +43,7 @@ KNOWN_ifeval := MODEL CHECKPOINT RESPONSES PROMPTS OUTPUT MERGE_TARGET CORRECTED
 KNOWN_rescore := GENERATIONS ROLLOUTS DATA OUTPUT EXPERIMENT JUDGE REWARD ENDPOINT SET
 KNOWN_judge := JUDGE SET
 KFP := KFP_HOST KFP_UI KFP_NAMESPACE KFP_TOKEN KFP_TOKEN_FILE KFP_COOKIES KFP_CA KFP_API
-KNOWN_compile := CLUSTER ALLOW_TAGS KFP_API
+KNOWN_compile := CLUSTER ALLOW_TAGS STANDALONE KFP_API
 KNOWN_submit := EXPERIMENT JUDGE SEED START_FROM CHECKPOINT BASE SET ALLOW_TAGS $(KFP)
 KNOWN_runs := EXPERIMENT $(KFP)
 KNOWN_logs := RUN STEP $(KFP)
@@ -137,7 +137,7 @@ check-judge: $(VENV)/.ready ## Send five calls to JUDGE and say what works; SET=
 
 .PHONY: compile
 compile: $(VENV)/.ready ## Compile the pipelines to build/*.yaml for CLUSTER=h800; images by digest, or ALLOW_TAGS=1
-	@$(PY) -m pipelines compile build $(call option,cluster,$(CLUSTER)) $(call flag,allow-tags,$(ALLOW_TAGS))
+	@$(PY) -m pipelines compile build $(call option,cluster,$(CLUSTER)) $(call flag,allow-tags,$(ALLOW_TAGS)) $(call flag,standalone,$(STANDALONE))
 
 # What is given on the command line is in the environment of these commands; KFP_TOKEN is best set there alone.
 .PHONY: submit

@@ -70,6 +70,11 @@ def _parser() -> argparse.ArgumentParser:
     compiled = commands.add_parser("compile", help="compile the pipelines to YAML")
     compiled.add_argument("folder", type=Path, help="where to write them")
     compiled.add_argument("--cluster", default="h800", help="a name in configs/clusters, or a path (h800)")
+    compiled.add_argument(
+        "--standalone",
+        action="store_true",
+        help="for a KFP whose pods run in its own namespace, without Gavel's claims",
+    )
     compiled.add_argument("--allow-tags", action="store_true", help="take images by tag where no digest is known")
     schema = commands.add_parser("schema", help="write JSON schemas of the configuration, for editors")
     schema.add_argument("folder", type=Path, help="where to write them")
@@ -127,7 +132,8 @@ def _compile(options: argparse.Namespace) -> None:
     from pipelines.compile import compile_pipelines
 
     allow_tags = options.allow_tags or remote.allow_tags()
-    for path in compile_pipelines(options.folder, load_cluster(options.cluster), allow_tags=allow_tags):
+    cluster = load_cluster(options.cluster)
+    for path in compile_pipelines(options.folder, cluster, allow_tags=allow_tags, claims=not options.standalone):
         print(path)
 
 

@@ -18,6 +18,7 @@ def compile_pipelines(
     further_keys: Sequence[str] = (),
     allow_tags: bool = False,
     images_file: Path | None = None,
+    claims: bool = True,
 ) -> list[Path]:
     """Write one YAML file a pipeline into ``folder``, and return the paths.
 
@@ -28,6 +29,7 @@ def compile_pipelines(
         further_keys: variables with API keys of judges beyond those that are shipped.
         allow_tags: whether images may be named by tags instead of digests.
         images_file: see :func:`components.core.images.pinned`.
+        claims: see :class:`pipelines.on_cluster.OnCluster`.
 
     Raises:
         ConfigError: the cluster is this machine, or an image has no digest.
@@ -36,7 +38,7 @@ def compile_pipelines(
     from pipelines.on_cluster import OnCluster
 
     keys = judge_keys() | set(further_keys)
-    placing = OnCluster(cluster, judge_keys=keys, allow_tags=allow_tags, images_file=images_file)
+    placing = OnCluster(cluster, judge_keys=keys, allow_tags=allow_tags, images_file=images_file, claims=claims)
     return [write(folder / f"{name}.yaml", name, placing) for name in names]
 
 

@@ -43,6 +43,7 @@ class OnCluster(Placing):
         allow_tags: bool = False,
         images_file: Path | None = None,
         kfp_api: str = "",
+        claims: bool = True,
     ) -> None:
         """Look up the images.
 
@@ -52,12 +53,15 @@ class OnCluster(Placing):
             allow_tags: whether images may be named by tags.
             images_file: see :func:`components.core.images.pinned`.
             kfp_api: URL of KFP's API inside the cluster; by default ``$KFP_API``, or :data:`KFP_API`.
+            claims: whether the pods run in the cluster's namespace, where its volume claims are. Those of a standalone
+                KFP run in KFP's own: there models are fetched anew for every pod.
 
         Raises:
             ConfigError: the cluster is not on Kubernetes, or an image has no digest.
         """
         self._kubernetes = kubernetes_of(cluster)
         self._cluster = cluster
+        self._model_claim = self._kubernetes.model_claim if claims else None
         self._judge_keys = sorted(set(judge_keys))
         self._kfp_api = kfp_api or os.environ.get("KFP_API") or KFP_API
         self.images: Mapping[str, str] = pinned(
@@ -117,17 +121,18 @@ class OnCluster(Placing):
         if need.image == "trainer":
             task.set_env_variable("GAVEL_IMAGE_TRAINER", self.images["trainer"])
             task.set_env_variable("KFP_HOST", self._kfp_api)
-        if need.models and self._kubernetes.model_claim:
-            task.set_env_variable("GAVEL_CACHE", f"{_MODELS}/gavel")
-            task.set_env_variable("HF_HOME", f"{_MODELS}/huggingface")
+        if need.models:
+            models = _MODELS if self._model_claim else f"{_STATE}/models"
+            task.set_env_variable("GAVEL_CACHE", f"{models}/gavel")
+            task.set_env_variable("HF_HOME", f"{models}/huggingface")
 
     def _volumes(self, task: Any, need: Need) -> None:
         from kfp import kubernetes
 
         disk = self._cluster.disk_gib if need.heavy else need.disk_gib
         kubernetes.empty_dir_mount(task, "state", _STATE, size_limit=f"{disk:g}Gi")
-        if need.models and self._kubernetes.model_claim:
-            kubernetes.mount_pvc(task, self._kubernetes.model_claim, _MODELS)
+        if need.models and self._model_claim:
+            kubernetes.mount_pvc(task, self._model_claim, _MODELS)
         if self._gpus(need):
             # Processes that share a model on several GPUs talk through it; a pod gets 64 MB by itself.
             shared = min(self._kubernetes.shm_gib, self._memory_gib(need) / 2)

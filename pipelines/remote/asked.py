@@ -3,13 +3,12 @@
 import os
 from typing import Any
 
-from components.core.errors import GavelError
 from components.core.request import Request
 from components.core.spec import Experiment
 from pipelines.remote.connect import Remote
 from pipelines.remote.errors import KfpError
 
-_NAMESPACE = "gavel"
+_STANDALONE = "kubeflow"
 
 
 def parameters_of(run: Any) -> dict[str, str]:
@@ -27,19 +26,12 @@ def experiment_of(run: Any) -> Experiment:
     """
     given = parameters_of(run)
     if not given.get("experiment"):
-        raise KfpError(
-            f"run {run.run_id} has no experiment among its parameters", where="KFP", remedy="name a run of Gavel"
-        )
+        what = f"run {run.run_id} has no experiment among its parameters"
+        raise KfpError(what, where="RUN", remedy="name a run of Gavel; make runs lists them")
     names = ("experiment", "judge", "seed", "start_from")
     return Request(**{name: given.get(name, "") for name in names}).resolve()
 
 
-def namespace_of(remote: Remote, run: Any) -> str:
-    """Where the run's pods are, as far as can be told."""
-    if remote.namespace or os.environ.get("KFP_NAMESPACE"):
-        return remote.namespace or os.environ["KFP_NAMESPACE"]
-    try:
-        kubernetes = experiment_of(run).cluster.kubernetes
-    except GavelError:
-        kubernetes = None
-    return _NAMESPACE if kubernetes is None else kubernetes.namespace
+def namespace_of(remote: Remote) -> str:
+    """Where the pods of runs are: the user's namespace, or where KFP serves no several users, its own."""
+    return remote.namespace or os.environ.get("KFP_NAMESPACE") or _STANDALONE

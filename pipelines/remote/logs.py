@@ -44,7 +44,7 @@ def run_logs(remote: Remote, given: str, step: str = "", *, pod_logs: PodLogs | 
     if step and not chosen:
         text.append(f"the run has not come to {step}")
     for name in [step] if step and chosen else [task.step for task in tasks if task.state == "failed"]:
-        text += ["", *_pods(namespace_of(remote, run), run.run_id, name, pod_logs or _from_kubernetes)]
+        text += ["", *_pods(namespace_of(remote), run.run_id, name, pod_logs or _from_kubernetes)]
     text += ["", f"page: {remote.run_page(run.run_id)}"]
     return "\n".join(text)
 

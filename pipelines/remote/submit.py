@@ -121,6 +121,8 @@ def submit(remote: Remote, prepared: Prepared, *, allow_tags: bool = False) -> S
             names=(prepared.pipeline,),
             further_keys=sorted(key_variables(experiment.judges())),
             allow_tags=allow_tags,
+            # Serving several users, KFP runs the pods in the user's namespace; otherwise in its own.
+            claims=bool(remote.namespace),
         )
         pipeline_id, version_id, version = _upload(remote, package, prepared.pipeline)
     with remote.asking("the experiment"):
