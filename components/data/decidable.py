@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from components.core.errors import ContractError
-from components.data.faults import tell
+from components.core.faults import tell
 from components.data.item import Item
 from components.judge.rule import Rule
 

@@ -5,7 +5,8 @@ import json
 from typing import Any
 
 from components.core.errors import ContractError
-from components.data.faults import tell
+from components.core.faults import tell
+from components.core.unique_json import RepeatedKeyError, loads
 from components.data.item import Item
 from components.data.turns import Turn, question_of, read_turns, unicode_text
 from components.gold.checks import GoldChecks
@@ -72,7 +73,9 @@ def read_jsonl(
 
 def _object(line: str, where: str) -> dict[str, Any]:
     try:
-        value = json.loads(line)
+        value = loads(line)
+    except RepeatedKeyError as error:
+        raise error.located(where) from error
     except ValueError as error:
         raise ContractError(f"not JSON: {error}", where=where, remedy=f"one object a line: {EXAMPLE}") from error
     except RecursionError as error:

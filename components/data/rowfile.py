@@ -2,7 +2,7 @@
 
 import dataclasses
 import io
-import json
+from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
 from typing import Any, Final
 
@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from components.core.errors import ContractError
-from components.data.faults import tell
+from components.core.faults import tell
+from components.core.unique_json import RepeatedKeyError, loads
 
 COLUMNS: Final = (
     "id",
@@ -64,10 +65,14 @@ def read_rows(content: bytes, *, source: str) -> list[Row]:
 
 
 def unpacked(value: object) -> object:
-    """A value that some files hold as JSON text and others as it is; text that is no JSON stays text."""
+    """A value that some files hold as JSON text and others as it is; text that is no JSON stays text.
+
+    Raises:
+        RepeatedKeyError: the text is JSON with an object that has a key twice.
+    """
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         try:
-            return json.loads(value)
+            return loads(value)
         except (ValueError, RecursionError):
             return value
     return value
@@ -109,28 +114,33 @@ def _json(content: bytes, source: str) -> list[Row]:
         raise ContractError(f"not UTF-8: {error}", where=source, remedy="save the file as UTF-8") from error
     if text.lstrip()[:1] == "[":
         entries = _decoded(text, source)
-        return [
-            Row(where, _object(entry, where))
-            for number, entry in enumerate(entries if isinstance(entries, list) else [])
-            for where in [f"{source}, row {number} (from 0)"]
-        ]
+        listed = entries if isinstance(entries, list) else []
+        return _rows([(f"{source}, row {number} (from 0)", entry) for number, entry in enumerate(listed)], source)
     # Not splitlines(): it would also split at characters that JSON strings may hold as they are, such as U+2028.
     lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
+    return _rows([(f"{source}, line {number}", line) for number, line in lines], source, _decoded)
+
+
+def _rows(
+    entries: Sequence[tuple[str, Any]], source: str, decode: Callable[[Any, str], object] = lambda value, _: value
+) -> list[Row]:
+    """A row of each entry, given with its place; all that are no objects are told together."""
     rows: list[Row] = []
     faults: list[ContractError] = []
-    for number, line in lines:
-        where = f"{source}, line {number}"
+    for where, entry in entries:
         try:
-            rows.append(Row(where, _object(_decoded(line, where), where)))
+            rows.append(Row(where, _object(decode(entry, where), where)))
         except ContractError as error:
             faults.append(error)
-    tell(faults, of=len(lines), source=source)
+    tell(faults, of=len(entries), source=source)
     return rows
 
 
 def _decoded(text: str, where: str) -> object:
     try:
-        return json.loads(text)
+        return loads(text)
+    except RepeatedKeyError as error:
+        raise error.located(where) from error
     except ValueError as error:
         raise ContractError(f"not JSON: {error}", where=where, remedy="one JSON object a line") from error
     except RecursionError as error:

@@ -127,7 +127,7 @@ def _wanted(tags: Tags, entry: Mapping[str, Any], where: str) -> dict[str, Any]:
             name = key.strip().casefold()
             if name in SELECTING and key != name:
                 raise ContractError(f"key {key!r} means nothing", where=where, remedy=f"write it as {name!r}")
-            found = unpacked(value)
+            found = unpacked(value) if name in SELECTING else None
             if name not in SELECTING or _says_nothing(found):
                 continue
             if name in wanted and wanted[name] != found:

@@ -1,10 +1,12 @@
 """Conversations: the turns of a prompt, and how a judge reads several of them."""
 
 import dataclasses
+import json
 from collections.abc import Sequence
 from typing import Final
 
 from components.core.errors import ContractError
+from components.core.unique_json import RepeatedKeyError
 from components.data.rowfile import unpacked
 
 ROLES: Final = ("system", "user", "assistant")
@@ -36,10 +38,17 @@ def read_turns(value: object, *, where: str, key: str = "prompt") -> tuple[Turn,
         return ContractError(f"key {key!r}: {what}", where=where, remedy=remedy)
 
     if isinstance(value, str):
-        packed = unpacked(value)
+        repeated: RepeatedKeyError | None = None
+        try:
+            packed = unpacked(value)
+        except RepeatedKeyError as error:
+            # Still a prompt if it is some JSON of the user's, and no turns.
+            packed, repeated = json.loads(value), error
         listed = (
             isinstance(packed, list) and packed and all(isinstance(turn, dict) and "role" in turn for turn in packed)
         )
+        if listed and repeated is not None:
+            raise wrong(repeated.what, repeated.remedy)
         value = packed if listed else [{"role": "user", "content": value}]
     if not isinstance(value, list) or not value:
         raise wrong("must be a text or a list of turns that is not empty")

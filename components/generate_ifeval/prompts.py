@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from components.core.errors import ContractError
+from components.core.faults import tell
 from components.score.ifeval.lines import read_objects
 
 SPLIT = "ifeval"
@@ -43,18 +44,24 @@ def prompt_rows(content: bytes, *, system_prompt: str | None, where: str) -> lis
     rows: dict[str, dict[str, Any]] = {}
     texts: set[str] = set()
     opening = [] if system_prompt is None else [{"role": "system", "content": system_prompt}]
-    for place, row in read_objects(content, source=where):
-        key, text = _key_and_prompt(row, place)
-        if key in rows:
-            raise ContractError(f"key {key} stands in an earlier line already", where=place, remedy="keep one of both")
-        # Scoring joins by either, so that it would refuse all responses made for such a file.
-        if text in texts:
-            raise ContractError("its prompt stands in an earlier line already", where=place, remedy="keep one of both")
+    faults: list[ContractError] = []
+    found = read_objects(content, source=where)
+    for place, row in found:
+        try:
+            key, text = _key_and_prompt(row, place)
+            # Scoring joins by either, so that it would refuse all responses made for such a file.
+            if key in rows or text in texts:
+                what = f"key {key}" if key in rows else "its prompt"
+                raise ContractError(f"{what} stands in an earlier line already", where=place, remedy="keep one of both")
+        except ContractError as error:
+            faults.append(error)
+            continue
         texts.add(text)
         rows[key] = {
             "prompt": [*opening, {"role": "user", "content": text}],
             "extra_info": {"id": key, "split": SPLIT, "question": text},
         }
+    tell(faults, of=len(found), source=where)
     if not rows:
         raise ContractError("there is no prompt", where=where, remedy="give IFEval's input_data.jsonl")
     return list(rows.values())

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from components.core.errors import ContractError
+from components.core.unique_json import RepeatedKeyError, loads
 from components.judge.rule import Rule
 from components.judge.verdict import Criterion, UnknownReason, Verdict, VerdictStatus
 from components.reward.rubric import Reward, Value, rubric_reward
@@ -115,7 +116,9 @@ def read_rows(lines: Iterable[str], source: str) -> Iterator[RubricRow | Contrac
 def _row(line: str, where: str) -> RubricRow:
     remedy = f"write it like {EXAMPLE}"
     try:
-        values = json.loads(line)
+        values = loads(line)
+    except RepeatedKeyError as error:
+        raise error.located(where) from error
     except (ValueError, RecursionError) as error:
         raise ContractError(f"the line is no JSON: {error}", where=where, remedy=remedy) from error
     if not isinstance(values, dict):

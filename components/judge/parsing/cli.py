@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from components.core.errors import GavelError, JudgeError
+from components.core.unique_json import RepeatedKeyError, loads
 from components.judge.parsing.reply import read_reply
 
 _MOST = 10_000
@@ -73,7 +74,9 @@ def _lines(file: str) -> Iterator[str]:
 def _parse(text: str, where: str) -> dict[str, Any]:
     shape = _SHAPE
     try:
-        line = json.loads(text)
+        line = loads(text)
+    except RepeatedKeyError as error:
+        raise JudgeError(error.what, where=where, remedy=error.remedy) from error
     except ValueError as error:
         raise JudgeError(f"not JSON: {error}", where=where, remedy=shape) from error
     except RecursionError as error:

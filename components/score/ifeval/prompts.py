@@ -1,11 +1,12 @@
 """The prompts: rows of the official file, or of one's own in its format."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from components.core.errors import ConfigError, ContractError
+from components.core.faults import tell
 from components.score.ifeval.checks.base import Check
 from components.score.ifeval.corrections import Corrections
 from components.score.ifeval.lines import read_objects
@@ -37,23 +38,30 @@ def read_prompts(path: Path, corrections: Corrections | None = None) -> list[Pro
     prompts: list[Prompt] = []
     keys: set[Key] = set()
     texts: set[str] = set()
-    for where, row in read_jsonl(path):
-        prompt = _prompt(row, where, corrections)
-        if prompt.key in keys or prompt.text in texts:
-            raise ContractError(
-                "its key or its prompt stands in an earlier row already",
-                where=f"{where}, key {prompt.key}",
-                remedy="responses are joined by these; keep one of the two rows",
-            )
+    faults: list[ContractError] = []
+    rows = read_jsonl(path)
+    for where, row in rows:
+        try:
+            prompt = _prompt(row, where, corrections)
+            if prompt.key in keys or prompt.text in texts:
+                raise ContractError(
+                    "its key or its prompt stands in an earlier row already",
+                    where=f"{where}, key {prompt.key}",
+                    remedy="responses are joined by these; keep one of the two rows",
+                )
+        except ContractError as error:
+            faults.append(error)
+            continue
         keys.add(prompt.key)
         texts.add(prompt.text)
         prompts.append(prompt)
+    tell(faults, of=len(rows), source=str(path))
     if not prompts:
         raise ContractError("there is no prompt", where=str(path), remedy=REMEDY)
     return prompts
 
 
-def read_jsonl(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def read_jsonl(path: Path) -> list[tuple[str, Mapping[str, Any]]]:
     """The objects of a file, each with its place; blank lines are passed over.
 
     Raises:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from components.core.errors import ContractError
+from components.core.faults import tell
 from components.judge.parsing.reasoning import drop_reasoning
 from components.score.ifeval.prompts import Prompt, read_jsonl
 
@@ -44,15 +45,21 @@ def read_responses(path: Path, prompts: Sequence[Prompt], *, allow_missing: bool
     by_key = {prompt.key: place for place, prompt in enumerate(prompts)}
     by_text = {prompt.text: place for place, prompt in enumerate(prompts)}
     found: dict[int, tuple[Response, ...]] = {}
-    for where, row in read_jsonl(path):
-        place = _place(row, where, prompts, by_key, by_text)
-        if place in found:
-            raise ContractError(
-                f"a second row for key {prompts[place].key}",
-                where=where,
-                remedy="keep one row a prompt; several samples go into one row, as a list in response",
-            )
-        found[place] = tuple(map(without_reasoning, _texts(row, where)))
+    faults: list[ContractError] = []
+    rows = read_jsonl(path)
+    for where, row in rows:
+        try:
+            place = _place(row, where, prompts, by_key, by_text)
+            if place in found:
+                raise ContractError(
+                    f"a second row for key {prompts[place].key}",
+                    where=where,
+                    remedy="keep one row a prompt; several samples go into one row, as a list in response",
+                )
+            found[place] = tuple(map(without_reasoning, _texts(row, where)))
+        except ContractError as error:
+            faults.append(error)
+    tell(faults, of=len(rows), source=str(path))
     missing = [prompt.key for place, prompt in enumerate(prompts) if place not in found]
     if missing and not allow_missing:
         raise ContractError(
