@@ -145,7 +145,7 @@ class Follower:
 
     def _wait(self, job: Mapping[str, Any], where: str) -> None:
         """For a job that does not run yet, or no more for a while."""
-        wrong = [] if where == "queued" else troubles(self._cluster, str(job["metadata"]["name"]))
+        wrong = [] if where == "queued" else troubles(self._cluster, job)
         if where == "queued":
             reason = queue_message(self._cluster, job)
         else:
@@ -188,7 +188,7 @@ class Follower:
         return failure(self._cluster, job)
 
     def _show_troubles(self, job: Mapping[str, Any]) -> None:
-        for trouble in troubles(self._cluster, str(job["metadata"]["name"])):
+        for trouble in troubles(self._cluster, job):
             if trouble.kind in _SHOWN | _LASTING:
                 self._say(trouble_text(trouble))
 

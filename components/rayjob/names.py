@@ -16,8 +16,10 @@ LAST_ATTEMPT = 9
 LABEL_IDENTITY = "gavel.dev/identity"
 LABEL_QUEUE = "kueue.x-k8s.io/queue-name"
 LABEL_PRIORITY = "kueue.x-k8s.io/priority-class"
-LABEL_JOB = "ray.io/originated-from-cr-name"
-"""KubeRay's own, on every pod that it makes for a RayJob."""
+LABEL_CLUSTER = "ray.io/cluster"
+"""KubeRay's, on the pods of a Ray cluster."""
+LABEL_SUBMITTER = "job-name"
+"""Kubernetes', on the pods of a Job; the submitter's Job has the RayJob's name."""
 
 _ENDING = re.compile(r"-r([1-9])")
 _SHORT = 8

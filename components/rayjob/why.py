@@ -7,16 +7,18 @@ from components.core.errors import StepError
 from components.kube.cluster import Cluster
 from components.kube.errors import KubeError
 from components.kube.trouble import Trouble, pod_trouble
-from components.rayjob.names import LABEL_JOB
+from components.rayjob.names import LABEL_CLUSTER, LABEL_SUBMITTER
 
 _LINES = 8
 _WIDTH = 300
 
 
-def troubles(cluster: Cluster, name: str) -> list[Trouble]:
-    """What is wrong with the pods of a job, head and submitter included; [] where it cannot be read."""
+def troubles(cluster: Cluster, job: Mapping[str, Any]) -> list[Trouble]:
+    """What is wrong with the pods of a job, submitter included; [] where it cannot be read."""
+    ray = (job.get("status") or {}).get("rayClusterName")
     try:
-        pods = cluster.pods({LABEL_JOB: name})
+        pods = cluster.pods({LABEL_CLUSTER: str(ray)}) if ray else []
+        pods += cluster.pods({LABEL_SUBMITTER: str(job["metadata"]["name"])})
         found = [pod_trouble(pod, cluster.events(str(pod["metadata"]["uid"]))) for pod in pods]
     except KubeError as error:
         if error.status == 403:
@@ -31,12 +33,11 @@ def trouble_text(trouble: Trouble) -> str:
     return f"{trouble.kind} in {place}: {trouble.detail}"
 
 
-def driver_lines(cluster: Cluster, name: str, lines: int = _LINES) -> list[str]:
+def driver_lines(cluster: Cluster, job: Mapping[str, Any], lines: int = _LINES) -> list[str]:
     """The last lines that the driver wrote, from the submitter's pod; [] where none can be read."""
     try:
-        pods = cluster.pods({LABEL_JOB: name})
-        submitters = [pod for pod in pods if "job-name" in (pod["metadata"].get("labels") or {})]
-        for pod in sorted(submitters, key=lambda pod: str(pod["metadata"].get("creationTimestamp")), reverse=True):
+        pods = cluster.pods({LABEL_SUBMITTER: str(job["metadata"]["name"])})
+        for pod in sorted(pods, key=lambda pod: str(pod["metadata"].get("creationTimestamp")), reverse=True):
             text = cluster.log(str(pod["metadata"]["name"]), lines=lines)
             if text.strip():
                 return [line[:_WIDTH] for line in text.strip().splitlines()[-lines:]]
@@ -53,10 +54,10 @@ def failure(cluster: Cluster, job: Mapping[str, Any]) -> StepError:
     parts = []
     if status.get("reason"):
         parts.append(str(status["reason"]))
-    wrong = troubles(cluster, name)
+    wrong = troubles(cluster, job)
     parts += [trouble_text(trouble) for trouble in wrong]
     message = str(status.get("message") or "").strip()
-    lines = driver_lines(cluster, name)
+    lines = driver_lines(cluster, job)
     if message:
         parts += [line[:_WIDTH] for line in message.splitlines()[-_LINES:]]
     if lines:
