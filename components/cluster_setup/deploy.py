@@ -2,14 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from components.cluster_setup import secrets
 from components.cluster_setup.addresses import api_server
 from components.cluster_setup.definitions import known, missing, serves
 from components.cluster_setup.kubectl import Kubectl, SetupError
-from components.cluster_setup.objects import NAMESPACE, Object, namespace
+from components.cluster_setup.objects import NAMESPACE, Object, containers, namespace
 from components.cluster_setup.overlay import build, loose_images, with_addresses, with_images
 from components.cluster_setup.waiting import wait
+from components.core.store.s3_client import ENDPOINT_VARIABLE
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,7 @@ def deploy(kubectl: Kubectl, overlay: str, options: Options, say: Callable[[str]
     """
     objects = prepare(kubectl, overlay, options, say)
     _secrets(kubectl, objects, say)
+    _tell_kserve(kubectl, objects)
     # The template of a Job cannot be changed. The bucket's is done in seconds, and finds what it made before.
     jobs = [item for item in objects if item["kind"] == "Job"]
     if jobs:
@@ -102,4 +105,22 @@ def _secrets(kubectl: Kubectl, objects: list[Object], say: Callable[[str], None]
         say(
             f"note: no Secret {secrets.JUDGES} in {space}. Experiments with an external judge need it: "
             f"kubectl create secret generic {secrets.JUDGES} -n {space} --from-literal=DASHSCOPE_API_KEY=..."
+        )
+
+
+def _tell_kserve(kubectl: Kubectl, objects: list[Object]) -> None:
+    """KServe finds the store of ``s3://`` weights by annotations of the Secret: address and protocol, no value."""
+    endpoints = {
+        str(item["value"])
+        for each in objects
+        for container in containers(each)
+        for item in container.get("env") or ()
+        if item["name"] == ENDPOINT_VARIABLE and "value" in item
+    }
+    for endpoint in endpoints:
+        address = urlsplit(endpoint)
+        kubectl.run(
+            *("annotate", "secret", secrets.STORE, "-n", NAMESPACE, "--overwrite"),
+            f"serving.kserve.io/s3-endpoint={address.netloc}",
+            f"serving.kserve.io/s3-usehttps={int(address.scheme == 'https')}",
         )
