@@ -1,8 +1,8 @@
 """What untrusted code must not be able to do; each function tries one thing, and returns True or raises.
 
 Runs in the sandbox as untrusted code, from :mod:`components.sandbox.isolation`. ``about`` has the ``pid`` of the
-process outside, a ``port`` that it listens on, a ``mailbox`` (name of a datagram socket), a ``secret`` file of its own
-and a ``target`` file that all may write.
+process outside and of a ``victim`` that may be ended, a ``port`` that it listens on, a ``mailbox`` (name of a datagram
+socket), a ``secret`` file of its own and a ``target`` file that all may write.
 """
 
 import ctypes
@@ -27,7 +27,8 @@ def network(about: About) -> bool:
 
 
 def signals(about: About) -> bool:
-    os.kill(about["pid"], 0)
+    """Whether it arrived is seen outside: here the number may be another process's, in a process namespace."""
+    os.kill(about["victim"], signal.SIGTERM)
     return True
 
 

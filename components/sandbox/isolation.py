@@ -6,7 +6,10 @@ import dataclasses
 import os
 import secrets
 import socket
+import subprocess
+import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -20,8 +23,8 @@ _HELD_OPEN: Final = 300
 """Files open while the warden starts, so that what it inherits has a high number."""
 _SAID: Final = {
     "network": "connects to a server on this machine",
-    "signals": "signals the process that runs it",
-    "notices": "has the kernel signal that process when a descriptor is ready",
+    "signals": "signals a process outside",
+    "notices": "has the kernel signal the process that runs it when a descriptor is ready",
     "datagrams": "sends datagrams to a local socket by its name",
     "cores": "says which cores that process may use",
     "priority": "sets that process's priority",
@@ -103,7 +106,7 @@ async def isolation(level: str | None = None) -> Isolation:
 async def _try_all(sandbox: Sandbox) -> dict[str, bool]:
     """Whether each attempt succeeded; one that ended its process did not."""
     mailbox = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-    with tempfile.TemporaryDirectory() as folder, socket.socket() as server, mailbox:
+    with tempfile.TemporaryDirectory() as folder, socket.socket() as server, mailbox, _victim() as victim:
         os.chmod(folder, 0o755)
         secret, target = (_file(folder, name, mode) for name, mode in (("secret", 0o600), ("target", 0o666)))
         server.bind(("127.0.0.1", 0))
@@ -111,6 +114,7 @@ async def _try_all(sandbox: Sandbox) -> dict[str, bool]:
         mailbox.bind(b"\0sandbox-" + secrets.token_hex(8).encode())
         about: dict[str, JSON] = {
             "pid": os.getpid(),
+            "victim": victim.pid,
             "mailbox": mailbox.getsockname().decode(),
             "port": server.getsockname()[1],
             "secret": secret,
@@ -124,7 +128,27 @@ async def _try_all(sandbox: Sandbox) -> dict[str, bool]:
         for name in ("leftovers", *_SAID):
             outcome = await sandbox.run(_ATTEMPTS, name, [about])
             found[name] = isinstance(outcome, Value) and outcome.value is True
+        # In a container this process may have number 1, which in the sandbox's own namespace is another one.
+        found["signals"] = found["signals"] and await asyncio.to_thread(_ends, victim)
         return found
+
+
+@contextlib.contextmanager
+def _victim() -> Iterator["subprocess.Popen[bytes]"]:
+    """A process that only waits, for a signal to be sent to."""
+    with subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(600)"]) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def _ends(process: "subprocess.Popen[bytes]") -> bool:
+    try:
+        process.wait(timeout=2)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
 
 
 def _file(folder: str, name: str, mode: int) -> str:

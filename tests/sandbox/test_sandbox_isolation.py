@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -41,12 +42,14 @@ def test_attempts_succeed_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.chdir(tmp_path)
     Path("secret").write_text("x")
     Path("target").touch()
-    with socket.socket() as server, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as mailbox:
+    victim = subprocess.Popen(["sleep", "600"])
+    with socket.socket() as server, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as mailbox, victim:
         mailbox.bind(str(tmp_path / "mailbox"))
         server.bind(("127.0.0.1", 0))
         server.listen()
         about = {
             "pid": os.getpid(),
+            "victim": victim.pid,
             "mailbox": str(tmp_path / "mailbox"),
             "port": server.getsockname()[1],
             "secret": str(tmp_path / "secret"),
@@ -58,6 +61,7 @@ def test_attempts_succeed_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             assert getattr(attempts, name)(about) is True, name
         if os.geteuid() == 0:
             assert attempts.privileges(about) is True
+        assert victim.wait(timeout=5) == -signal.SIGTERM
     assert Path("target").read_text() == "xx"
 
 
