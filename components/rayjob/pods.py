@@ -11,6 +11,7 @@ from components.core.images import image
 from components.core.spec.experiment import Experiment
 from components.core.spec.kubernetes import KubernetesSpec, PoolSpec
 from components.core.step.execute import INSIDE_VARIABLE
+from components.judge.endpoint import ENDPOINTS_VARIABLE
 from components.rayjob.messages import ATTEMPT_VARIABLE
 
 USER = 10001
@@ -18,8 +19,6 @@ USER = 10001
 
 SERVICE_ACCOUNT = "gavel-trainer"
 """Without a right in the API."""
-
-ENDPOINTS_VARIABLE = "GAVEL_JUDGE_ENDPOINTS"
 
 WORK, MODELS, HOME = "/gavel/work", "/gavel/models", "/home/gavel"
 """Where the work claim, the models' claim and an empty home are mounted."""

@@ -34,7 +34,7 @@ def train_in_job(asked: Elsewhere) -> None:
         GavelError: as the driver raised it; or StepError for what became of the job.
     """
     experiment = asked.experiment
-    endpoints = {judge.name: resolve_endpoint(judge, asked.state) for judge in experiment.judges()}
+    endpoints = {judge.name: resolve_endpoint(judge, asked.state, experiment.cluster) for judge in experiment.judges()}
     first = Training(
         experiment, base_name(str(experiment.name), asked.identity), endpoints, os.environ.get("AWS_REGION") or None
     )
