@@ -8,7 +8,8 @@ from typing import Final
 from components.judge.parsing.source import Source, SpentError
 from components.judge.parsing.values import BrokenError, DeepError, OpenError, Value, read_value
 
-_BRACKET: Final = re.compile(r"[\[{]")
+_BEGINNING: Final = re.compile(r"\[|\{(?!\s*+[{\[])")
+"""Where a value may begin: an object has no key that is one."""
 _ARRAY_OF_OBJECTS: Final = re.compile(r"\[\s*(?:\{|$)")
 _DECORATION: Final = re.compile(r"(?:[\s`*_~#>,;.\ufeff\u200b]|json)*", re.IGNORECASE)
 _LOOSE: Final = re.compile(r"[\"'”]\s*:\s*(?:[\"'“\[{\d]|(?:true|false|null)\b)", re.IGNORECASE)
@@ -59,7 +60,7 @@ def scan(text: str, steps: int | None = None) -> list[Whole | Cut | Broken]:
     found: list[Whole | Cut | Broken] = []
     source = Source[Value](text, steps)
     place = 0
-    while bracket := _BRACKET.search(text, place):
+    while bracket := _BEGINNING.search(text, place):
         start = bracket.start()
         place = start + 1
         try:

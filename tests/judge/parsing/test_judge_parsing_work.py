@@ -75,6 +75,21 @@ def test_whole_values_are_read_once(parts: list[str]) -> None:
         assert place in spied.known
 
 
+@given(
+    st.lists(
+        st.sampled_from(
+            ["[", "{", "{ ", "]", "}", '"', "'", ",", ":", "a", "1", "/*", "*/", "#", "\n", '{"a":', "\u200b"]
+        )
+    )
+)
+def test_an_object_whose_key_would_be_one_is_no_beginning(parts: list[str]) -> None:
+    text = "".join(parts)
+    found = scan.scan(text, 1 << 40)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scan, "_BEGINNING", re.compile(r"[\[{]"))
+        assert scan.scan(text, 1 << 40) == found
+
+
 def read_anew(text: str, place: int) -> tuple[values.Value, int]:
     return values.read_value(source.Source[values.Value](text, 1 << 40), place)
 
