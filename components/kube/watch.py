@@ -74,7 +74,7 @@ def _stream(transport: Transport, request: Request, poll: float) -> Iterator[Obj
                     return
             if time.monotonic() >= end:
                 return
-    except HTTPError:
+    except (HTTPError, json.JSONDecodeError):
         return
     finally:
         response.close()

@@ -158,6 +158,8 @@ class _Handler(BaseHTTPRequestHandler):
             return None
         try:
             self._authorise(verb, found)
+            if "dryRun" in self.query:
+                raise RefusedError(400, "BadRequest", "the double plays no dry run")
             if fault.status:
                 reasons = {409: "Conflict", 410: "Expired", 403: "Forbidden", 429: "TooManyRequests"}
                 raise RefusedError(

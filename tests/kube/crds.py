@@ -16,6 +16,9 @@ Object = dict[str, Any]
 ROOT = Path(__file__).resolve().parents[2]
 CRDS = Kind("apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", namespaced=False)
 _NEEDED = ("InferenceService", "ServingRuntime", "RayJob", "RayCluster", "Workload", "LocalQueue")
+_NEEDED += ("ClusterQueue", "ResourceFlavor", "WorkloadPriorityClass")
+_ONLY = {"RayJob": "v1", "RayCluster": "v1", "Workload": "v1beta1"}
+"""Of the largest only the version in use is installed: a server takes a minute to digest them all."""
 
 
 def folder() -> Path | None:
@@ -26,7 +29,7 @@ def folder() -> Path | None:
 
 @cache
 def definition(kind: str) -> Object | None:
-    """The CustomResourceDefinition of a kind; None where it is not at hand. The files are large: only its own is read."""
+    """The CustomResourceDefinition of a kind; None where it is not at hand. Only its own (large) file is read."""
     place = folder()
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     for file in sorted(place.glob("k*.yaml")) if place else ():
@@ -46,9 +49,12 @@ def stripped(kinds: tuple[str, ...] = _NEEDED) -> list[Object]:
 
 
 def _strip_definition(item: Object) -> Object:
-    spec = {**item["spec"], "versions": [dict(version) for version in item["spec"]["versions"]]}
+    only = _ONLY.get(item["spec"]["names"]["kind"])
+    used = [dict(version) for version in item["spec"]["versions"] if only in {None, version["name"]}]
+    spec = {**item["spec"], "versions": used}
     spec.pop("conversion", None)
-    for version in spec["versions"]:
+    for version in used:
+        version["storage"] = version is used[0] if only else version["storage"]
         version.pop("selectableFields", None)
         version["schema"] = _strip(version["schema"])
     return {

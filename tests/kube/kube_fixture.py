@@ -2,6 +2,7 @@
 
 import contextlib
 import itertools
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -71,17 +72,28 @@ class Api:
 
     def set_status(self, kind: Kind, name: str, status: Object) -> Object:
         """Merge ``status`` into an object's status, through the status sub-resource, as its operator does."""
-        found = connection()
         path = kind.path(self.namespace, name, "status")
+        code, answer = self.call("PATCH", path, {"status": status}, "application/merge-patch+json")
+        assert code == 200, answer
+        return answer
+
+    def call(
+        self, method: str, path: str, body: Object | None = None, content: str = "application/json"
+    ) -> tuple[int, Any]:
+        """One request as it stands; returns the HTTP status and the object that came, or the text where it is none."""
+        found = connection()
         answer = found.pool.request(
-            "PATCH",
+            method,
             found.server + path,
-            json={"status": status},
-            headers={**found.headers(), "Content-Type": "application/merge-patch+json"},
+            body=None if body is None else json.dumps(body),
+            headers={**found.headers(), "Content-Type": content},
             retries=False,
         )
-        assert answer.status == 200, answer.data
-        return answer.json()
+        text = answer.data.decode()
+        try:
+            return answer.status, json.loads(text)
+        except ValueError:
+            return answer.status, text
 
     def report(self, about: Object, reason: str, message: str, kind: str = "Warning", count: int = 1) -> None:
         """Report an Event about an object."""
@@ -98,7 +110,7 @@ def real_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealApi]:
     """One real API server for the whole session, with the real CRDs where they are at hand."""
     programs = binaries()
     if programs is None:
-        pytest.skip("no kube-apiserver in $GAVEL_KUBE_BIN or .gavel/kube/bin: make test-cluster builds one")
+        pytest.skip("no etcd, or no kube-apiserver in $GAVEL_KUBE_BIN or .gavel/kube/bin: make test-cluster builds one")
     from crds import install, stripped
 
     with real_api(programs, tmp_path_factory.mktemp("apiserver")) as server:

@@ -32,7 +32,7 @@ class RefusedError(Exception):
             "status": "Failure",
             "message": message,
             "reason": reason,
-            "details": details or {},
+            "details": {key: value for key, value in (details or {}).items() if value},
             "code": code,
         }
 
@@ -136,9 +136,8 @@ class Store:
                 if other != manager and path in mine and held.get(path) != mine[path]
             )
             if clashes and not force:
-                message = (
-                    f'Apply failed with {len(clashes)} conflict: conflict with "{clashes[0][0]}": .{clashes[0][1]}'
-                )
+                other, path = clashes[0][0].removeprefix("apply:"), clashes[0][1]
+                message = f'Apply failed with {len(clashes)} conflict: conflict with "{other}": .{path}'
                 raise RefusedError(409, "Conflict", message)
             others = set().union(*(paths for other, paths in owners.items() if other != manager))
             wanted = applied(old, body, owners.get(manager, set()), others)

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import secrets
+import shutil
 import socket
 import subprocess
 import time
@@ -45,10 +46,11 @@ def write_kubeconfig(target: Path, url: str, namespace: str, token: str, ca: Pat
 
 
 def binaries() -> Path | None:
-    """The folder with kube-apiserver: $GAVEL_KUBE_BIN, else .gavel/kube/bin of this checkout; None if it has none."""
+    """The folder with kube-apiserver: $GAVEL_KUBE_BIN, else .gavel/kube/bin of this checkout; None if there is none,
+    or no etcd."""
     state = Path(os.environ.get("GAVEL_STATE") or ROOT / ".gavel")
     folder = Path(os.environ.get("GAVEL_KUBE_BIN") or (state if state.is_absolute() else ROOT / state) / "kube/bin")
-    return folder if os.access(folder / "kube-apiserver", os.X_OK) else None
+    return folder if os.access(folder / "kube-apiserver", os.X_OK) and shutil.which("etcd") else None
 
 
 def _free_ports(count: int) -> list[int]:
