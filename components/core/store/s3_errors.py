@@ -26,6 +26,7 @@ _REMEDY_BY_CODE = {
     "AccessDenied": f"let the key list, read, write and delete in this bucket, or correct {_KEYS}",
     "ExpiredToken": f"the credentials have expired: renew {_KEYS}",
     "RequestTimeTooSkewed": "set this machine's clock",
+    "InternalError": "see the server's log and its free disk: of a full one some servers say no more than this",
     "EntityTooLarge": "the server limits the size of an object: raise its limit",
 }
 _WHAT_BY_CODE = {

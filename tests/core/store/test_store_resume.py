@@ -3,14 +3,11 @@
 import hashlib
 import json
 import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import minio
 import pytest
+from killed_uploads import held_parts, kill_when, start_child
 
 from components.core.errors import StorageError
 from components.core.store import Store
@@ -20,8 +17,6 @@ pytestmark = pytest.mark.s3
 PART = 5 << 20
 PARTS = 8
 SIZE = PARTS * PART - 12345
-CHILD = Path(__file__).with_name("upload_child.py")
-ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture(autouse=True)
@@ -50,43 +45,13 @@ def file_of(folder: Path) -> Path:
     return next(path for path in folder.iterdir() if path.name != "manifest.json")
 
 
-def start_child(url: str, folder: Path, prefix: str = "x", part: int = PART) -> "subprocess.Popen[str]":
-    command = [sys.executable, str(CHILD), url, str(folder), prefix, str(part)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
-
-
-def held_parts(store: S3Store, key: str) -> dict[int, int]:
-    """Sizes of the parts of unfinished uploads of an object, as another client sees them."""
-    client = store.settings.client()
-    name = store._name(key)
-    found = client._list_multipart_uploads(store.bucket, prefix=name).uploads
-    return {
-        part.part_number: part.size or 0
-        for upload in found
-        for part in client._list_parts(store.bucket, name, str(upload.upload_id)).parts
-    }
-
-
-def kill_when(child: "subprocess.Popen[str]", store: S3Store, key: str, parts: int) -> int:
-    """Kill the child once the server has some parts; returns the bytes that it then has."""
-    deadline = time.monotonic() + 60
-    while len(held_parts(store, key)) < parts:
-        assert child.poll() is None, "the upload ended before it could be killed"
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    child.send_signal(signal.SIGKILL)
-    child.wait()
-    return sum(held_parts(store, key).values())
-
-
 def test_killed_upload_sends_only_what_is_missing(store: S3Store, folder: Path, tmp_path: Path) -> None:
     key = f"x/{file_of(folder).name}"
-    child = start_child(store.url, folder)
+    child = start_child(store.url, folder, part=PART)
     there = kill_when(child, store, key, 2)
     assert 0 < there < SIZE
     assert not store.exists(key)
-    with start_child(store.url, folder) as second:
+    with start_child(store.url, folder, part=PART) as second:
         output = second.communicate(timeout=60)[0]
     # What was in the killed process's sockets may still have become a part.
     moved = json.loads(output)
@@ -208,7 +173,7 @@ def test_file_that_changed_leaves_no_object_and_no_parts(store: S3Store, folder:
 
 def test_two_that_send_the_same_object_at_once(store: S3Store, folder: Path) -> None:
     """The pod that follows a job and the job itself may both publish."""
-    children = [start_child(store.url, folder) for _ in range(2)]
+    children = [start_child(store.url, folder, part=PART) for _ in range(2)]
     for child in children:
         child.communicate(timeout=60)
     assert [child.returncode for child in children].count(0) >= 1

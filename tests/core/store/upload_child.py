@@ -1,6 +1,6 @@
-"""Uploads a folder as a process of its own: ``python upload_child.py URL FOLDER PREFIX [PART_BYTES]``.
+"""Moves a folder as a process of its own: ``python upload_child.py upload|download URL FOLDER PREFIX [PART_BYTES]``.
 
-Prints, as JSON, what was sent and kept and the most memory that it had (MB).
+Prints, as JSON, what was sent and kept and by how much its memory grew at most (MB).
 """
 
 import json
@@ -11,12 +11,12 @@ from pathlib import Path
 from components.core.store import Store, s3, transfer
 
 
-def main(url: str, folder: str, prefix: str, part: str = "") -> None:
+def main(action: str, url: str, folder: str, prefix: str, part: str = "") -> None:
     if part:
         s3.PART_SIZE = transfer.PART_SIZE = int(part)
     store = Store.open(url)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    moved = store.upload(Path(folder), prefix)
+    moved = store.upload(Path(folder), prefix) if action == "upload" else store.download(prefix, Path(folder))
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     print(json.dumps({"sent": moved.sent_bytes, "kept": moved.kept_bytes, "grown": (after - before) / 1024}))
 
