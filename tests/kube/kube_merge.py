@@ -95,7 +95,8 @@ def _put(body: Object, path: Path, value: Any) -> None:
         if not isinstance(body.get(part), dict):
             body[part] = {}
         body = body[part]
-    body[path[-1]] = value
+    if value != {} or not isinstance(body.get(path[-1]), dict):  # An empty map speaks of none of its fields.
+        body[path[-1]] = value
 
 
 def _remove(body: Object, path: Path) -> None:
