@@ -49,9 +49,7 @@ def test_a_large_judge_is_specified_as_vllm_needs_it() -> None:
     assert model["resources"] == {"requests": wanted, "limits": wanted}
     assert {"name": "shm", "mountPath": "/dev/shm"} in model["volumeMounts"]
     assert predictor(body)["nodeSelector"] == {"gavel.dev/pool": "h800"}
-    assert predictor(body)["tolerations"] == [
-        {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
-    ]
+    assert predictor(body)["tolerations"] == [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}]
     assert predictor(body)["serviceAccountName"] == "gavel-judge"
 
 
@@ -228,7 +226,9 @@ def test_every_judge_of_the_catalogue_is_a_valid_object(name: str) -> None:
     strict(made(load_judge(name)))
 
 
-@pytest.mark.parametrize("deployment", [{"min_replicas": 0}, {"max_replicas": 3}, {"runtime": "kserve-huggingfaceserver"}])
+@pytest.mark.parametrize(
+    "deployment", [{"min_replicas": 0}, {"max_replicas": 3}, {"runtime": "kserve-huggingfaceserver"}]
+)
 def test_every_way_of_serving_is_a_valid_object(deployment: Object) -> None:
     from schemas import strict
 
