@@ -58,7 +58,8 @@ def fetched_folder(source: UriSource, cache: Path) -> Path | None:
     if source.uri.startswith("file://"):
         head, key = split_uri(source.uri)
         local = Store.open(head).local_path(key)
-        return _found(local) if local is not None else None
+        if local is not None:
+            return _found(local)
     target = cache / _name(source.sha256) if source.sha256 else None
     return _found(target) if target is not None and is_whole(target) else None
 

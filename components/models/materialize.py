@@ -150,7 +150,7 @@ def made_once(target: Path, make: Callable[[Path], None]) -> Path:
 
 def finished(scratch: Path, target: Path) -> None:
     """Mark a folder as whole and give it its name, in place of a damaged one."""
-    paths = sorted(path for path in scratch.rglob("*") if path.is_file())
+    paths = sorted(path for path in scratch.rglob("*") if path.is_file() and path != scratch / _DONE)
     files = {path.relative_to(scratch).as_posix(): path.stat().st_size for path in paths}
     (scratch / _DONE).write_text(json.dumps({"format": _FORMAT, "files": files}, indent=1))
     shutil.rmtree(target, ignore_errors=True)

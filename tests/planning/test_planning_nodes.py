@@ -1,0 +1,70 @@
+"""Pods on nodes: by hand, and against trying every way."""
+
+import itertools
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.core.spec import Experiment
+from components.core.spec.kubernetes import PoolSpec
+from components.planning.nodes import Pod, judge_pods, placed, training_pods
+
+
+def _pod(gpus: int, cpus: float = 1.0, memory: float = 1.0) -> Pod:
+    return Pod("x", "p", gpus, cpus, memory, False)
+
+
+def _pool(nodes: int, gpus: int = 8, cpus: float = 100.0, memory: float = 100.0) -> PoolSpec:
+    return PoolSpec(nodes=nodes, gpus=gpus, cpus=cpus, memory_gib=memory)
+
+
+@pytest.mark.parametrize(
+    ("gpus", "nodes", "fits"),
+    [
+        ([4, 4], 1, "yes"),
+        ([4, 4, 2], 1, "no"),
+        ([5, 5, 5], 2, "no"),  # 15 of 16 GPUs, and yet no node has room for two of five
+        ([5, 5, 3, 3], 2, "yes"),
+        ([8, 8, 1], 2, "no"),
+        ([], 1, "yes"),
+    ],
+)
+def test_gpus_of_one_pod_lie_on_one_node(gpus: list[int], nodes: int, fits: str) -> None:
+    assert placed([_pod(number) for number in gpus], _pool(nodes)) == fits
+
+
+def test_cpus_and_memory_count_as_well() -> None:
+    assert placed([_pod(1, cpus=60), _pod(1, cpus=60)], _pool(1)) == "no"
+    assert placed([_pod(1, memory=60), _pod(1, memory=60)], _pool(1)) == "no"
+    assert placed([_pod(1, memory=60), _pod(1, memory=60)], _pool(2)) == "yes"
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(1, 6)), max_size=5), st.integers(1, 3))
+def test_like_trying_every_way(pods: list[tuple[int, int]], nodes: int) -> None:
+    pool = _pool(nodes, gpus=4, cpus=8.0)
+
+    def works(ways: tuple[int, ...]) -> bool:
+        return all(
+            sum(pods[i][0] for i, way in enumerate(ways) if way == node) <= 4
+            and sum(pods[i][1] for i, way in enumerate(ways) if way == node) <= 8
+            for node in range(nodes)
+        )
+
+    possible = any(works(ways) for ways in itertools.product(range(nodes), repeat=len(pods)))
+    assert placed([_pod(gpus, float(cpus)) for gpus, cpus in pods], pool) == ("yes" if possible else "no")
+
+
+def test_pods_of_a_training_and_of_judges(on_h800: Callable[..., Experiment]) -> None:
+    kubernetes = on_h800().cluster.kubernetes
+    assert kubernetes is not None
+    worker, head = training_pods(on_h800(), kubernetes)
+    assert (worker.gpus, worker.cpus, worker.memory_gib, worker.queued) == (4, 32, 256, True)
+    assert (head.gpus, head.cpus, head.memory_gib) == (0, 4, 16)
+    many = on_h800("cluster.gpus=16", "training.prompts_per_step=16", "training.mini_batch_prompts=16")
+    assert [pod.gpus for pod in training_pods(many, kubernetes)] == [8, 8, 0]
+    judge = on_h800("judge.deployment.min_replicas=3", "judge.deployment.max_replicas=3").judge
+    assert [pod.gpus for pod in judge_pods(judge, kubernetes)] == [2, 2, 2]
+    asleep = on_h800("judge.deployment.min_replicas=0").judge
+    assert len(judge_pods(asleep, kubernetes)) == 1
