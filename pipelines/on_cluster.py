@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from components.core.errors import ConfigError
+from components.core.holder import KFP_RUN
 from components.core.images import pinned
 from components.core.spec.cluster import ClusterSpec
 from components.core.spec.kubernetes import KubernetesSpec, PoolSpec
-from components.core.step.kfp import RUN_VARIABLE
 from pipelines.needs import NEEDS, Need
 from pipelines.placing import Placing
 
@@ -113,7 +113,7 @@ class OnCluster(Placing):
         task.set_env_variable("GAVEL_STATE", _STATE)
         # Under this id leases are held, and KFP is asked whether the run was cancelled. As an environment variable it
         # is no input, so that it spoils no hit in the cache.
-        kubernetes.use_field_path_as_env(task, RUN_VARIABLE, "metadata.labels['pipeline/runid']")
+        kubernetes.use_field_path_as_env(task, KFP_RUN, "metadata.labels['pipeline/runid']")
         kubernetes.use_secret_as_env(task, self._kubernetes.store_secret, {key: key for key in _STORE_KEYS})
         if need.judge and self._judge_keys:
             keys = {key: key for key in self._judge_keys}

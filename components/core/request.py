@@ -1,6 +1,7 @@
 """What a run is asked to do: the parameters of a pipeline, as a person may write them anew in the KFP UI."""
 
 import json
+import re
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from components.core.services.state import source_root
 if TYPE_CHECKING:
     from components.core.spec import Experiment
 
+_NAME = re.compile(r"[\w.-]+")
 SOURCES = "$GAVEL/"
 """Stands in an experiment's text for the folder of the sources, which lies elsewhere in an image."""
 
@@ -64,7 +66,7 @@ class Request:
             except ConfigError:
                 # Parts may be names; then this reads as any other YAML, and its mistakes come with their lines.
                 pass
-        if "\n" not in text and ":" not in text:
+        if _NAME.fullmatch(text):
             return load_experiment(text, changes, configs)
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "experiment.yaml"

@@ -1,4 +1,4 @@
-"""The compiled pipeline, read as a cluster reads it."""
+"""The compiled pipelines, read as a cluster reads them."""
 
 import ast
 import re
@@ -7,29 +7,44 @@ from typing import Any
 
 import pytest
 import yaml
+from kfp_double import parse_package
 
+from components.core.errors import ConfigError
+from pipelines.catalogue import load_cluster
 from pipelines.compile import compile_pipelines
+from pipelines.needs import NEEDS
+from pipelines.placing import TITLES
 
-DURABLE = {"prepare-data", "train-grpo", "merge-checkpoint", "generate", "score", "generate-ifeval", "ifeval", "report"}
-ALWAYS = {"deploy-judge", "probe-judge", "teardown-judge"}
+DIGEST = "sha256:" + "0" * 64
+IMAGES = {name: f"registry.test/gavel/{name}@{DIGEST}" for name in ("tools", "trainer", "evaluation")}
+DURABLE = {"prepare-data", "train-grpo", "merge-checkpoint", "generate", "score", "generate-ifeval", "ifeval"}
+ALWAYS = {"deploy-judge", "probe-judge", "teardown-judge", "resolve", "report"}
+SECRET_ENV = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"}
 
 
 @pytest.fixture(scope="module")
-def text(tmp_path_factory: pytest.TempPathFactory) -> str:
-    paths = compile_pipelines(tmp_path_factory.mktemp("build"))
+def texts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    with pytest.MonkeyPatch.context() as patch:
+        for name, image in IMAGES.items():
+            patch.setenv(f"GAVEL_IMAGE_{name.upper()}", image)
+        paths = compile_pipelines(tmp_path_factory.mktemp("build"), load_cluster("h800"), further_keys=["MY_KEY"])
     assert [path.name for path in paths] == ["judged-grpo.yaml", "evaluate.yaml"]
-    return paths[0].read_text()
+    return {path.stem: path.read_text() for path in paths}
+
+
+def read(text: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    spec, platform = yaml.safe_load_all(text)
+    return spec, platform["platforms"]["kubernetes"]["deploymentSpec"]["executors"]
 
 
 @pytest.fixture(scope="module")
-def evaluation(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    text = compile_pipelines(tmp_path_factory.mktemp("build"))[1].read_text()
-    return next(document for document in yaml.safe_load_all(text) if "pipelineInfo" in document)
+def spec(texts: dict[str, str]) -> dict[str, Any]:
+    return read(texts["judged-grpo"])[0]
 
 
 @pytest.fixture(scope="module")
-def spec(text: str) -> dict[str, Any]:
-    return next(document for document in yaml.safe_load_all(text) if "pipelineInfo" in document)
+def platform(texts: dict[str, str]) -> dict[str, Any]:
+    return read(texts["judged-grpo"])[1]
 
 
 def all_tasks(spec: dict[str, Any]) -> dict[str, Any]:
@@ -39,9 +54,39 @@ def all_tasks(spec: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+def container(spec: dict[str, Any], task: str) -> dict[str, Any]:
+    found: dict[str, Any] = spec["deploymentSpec"]["executors"][f"exec-{task}"]["container"]
+    return found
+
+
+def environment(spec: dict[str, Any], task: str) -> dict[str, str]:
+    return {entry["name"]: entry["value"] for entry in container(spec, task)["env"]}
+
+
+def secrets(executor: dict[str, Any]) -> dict[str, tuple[set[str], bool]]:
+    return {
+        entry["secretNameParameter"]["runtimeValue"]["constant"]: (
+            {key["envVar"] for key in entry["keyToEnv"]},
+            entry["optional"],
+        )
+        for entry in executor["secretAsEnv"]
+    }
+
+
+def test_kfps_own_loader_takes_both(texts, tmp_path):
+    from kfp import components
+
+    for name, text in texts.items():
+        parse_package(text)
+        loaded = components.load_component_from_text(text)
+        assert loaded.pipeline_spec.pipeline_info.name == name
+        assert loaded.platform_spec.platforms.keys() == {"kubernetes"}
+
+
 def test_the_steps_are_all_there(spec):
     executed = {name for name, task in all_tasks(spec).items() if name in DURABLE | ALWAYS}
     assert executed == DURABLE | ALWAYS
+    assert NEEDS.keys() == TITLES.keys()
 
 
 def test_steps_that_act_on_the_world_are_never_cached_and_the_others_are(spec):
@@ -56,19 +101,134 @@ def test_steps_that_act_on_the_world_are_never_cached_and_the_others_are(spec):
 def test_the_judge_is_torn_down_whatever_happens(spec):
     task = spec["root"]["dag"]["tasks"]["teardown-judge"]
     assert task["triggerPolicy"]["strategy"] == "ALL_UPSTREAM_TASKS_COMPLETED"
+    # It gets the run's own parameters, since nothing else may exist when it runs.
+    for name, source in task["inputs"]["parameters"].items():
+        assert source == {"componentInputParameter": name}
+
+
+def test_parameters_are_text_and_only_the_experiment_is_required(spec):
+    parameters = spec["root"]["inputDefinitions"]["parameters"]
+    assert set(parameters) == {"experiment", "judge", "seed", "start_from", "store", "code_version"}
+    assert {entry["parameterType"] for entry in parameters.values()} == {"STRING"}
+    assert [name for name, entry in parameters.items() if "defaultValue" not in entry] == ["experiment"]
+
+
+def test_everything_is_looked_up_once_and_typed(spec):
+    outputs = spec["components"]["comp-resolve"]["outputDefinitions"]["parameters"]
+    assert {name: entry["parameterType"] for name, entry in outputs.items()} == {
+        "experiment": "STRING",
+        "store": "STRING",
+        "ifeval": "BOOLEAN",
+        "base": "BOOLEAN",
+    }
+    for name in DURABLE - {"generate-ifeval", "ifeval"}:
+        source = all_tasks(spec)[name]["inputs"]["parameters"]["experiment"]
+        assert source == {"taskOutputParameter": {"outputParameterKey": "experiment", "producerTask": "resolve"}}
+
+
+def test_artifacts_are_typed(spec):
+    def kinds(name: str) -> dict[str, str]:
+        artifacts = spec["components"][f"comp-{name}"]["outputDefinitions"]["artifacts"]
+        return {key: entry["artifactType"]["schemaTitle"] for key, entry in artifacts.items()}
+
+    assert kinds("prepare-data") == {"data": "system.Dataset"}
+    assert kinds("train-grpo") == {"training": "system.Model", "metrics": "system.Metrics"}
+    assert kinds("merge-checkpoint") == {"model": "system.Model"}
+    assert kinds("score") == {"scores": "system.Dataset", "metrics": "system.Metrics"}
+    assert kinds("report") == {"html": "system.HTML"}
 
 
 def test_training_waits_for_the_probe_and_takes_no_endpoint(spec):
     train = all_tasks(spec)["train-grpo"]
-    assert set(train["dependentTasks"]) == {"prepare-data", "probe-judge"}
+    assert set(train["dependentTasks"]) == {"prepare-data", "probe-judge", "resolve"}
     parameters = train["inputs"]["parameters"]
     assert set(parameters) == {"experiment", "store", "code_version"}
 
 
-def test_no_secret_and_no_latest_tag(text: str):
-    assert not re.search(r"s" r"k-[A-Za-z0-9]{8,}", text)
-    assert "secretKey" not in text
-    assert not re.search(r"image: .*:latest", text)
+def test_no_secret_and_no_latest_tag(texts):
+    for text in texts.values():
+        assert not re.search(r"s" r"k-[A-Za-z0-9]{8,}", text)
+        assert ":latest" not in text
+        for name in (*SECRET_ENV, "MY_KEY"):
+            # Names of keys alone, and never one with a value.
+            assert re.findall(rf"{name}: *\S", text) == []
+            assert not re.search(rf"name: {name}\b", text)
+
+
+def test_every_image_is_a_digest(texts):
+    for text in texts.values():
+        images = re.findall(r"^ +image: (.*)$", text, re.MULTILINE)
+        assert len(images) > 8
+        assert set(images) <= set(IMAGES.values())
+
+
+def test_retries_are_on_each_task_itself(spec):
+    # Some back ends do not see those of tasks inside a loop (kfp#12389); these graphs have no loop.
+    assert "iterator" not in str(spec["root"]).lower()
+    for name, task in all_tasks(spec).items():
+        if name in DURABLE | ALWAYS:
+            assert task["retryPolicy"]["maxRetryCount"] >= 2, name
+            assert task["retryPolicy"]["backoffDuration"] == "30s"
+    assert all_tasks(spec)["train-grpo"]["retryPolicy"]["maxRetryCount"] == 5
+
+
+def test_light_steps_are_small_and_gpus_are_where_the_policy_answers(spec, platform):
+    cluster = load_cluster("h800")
+    for name in ("resolve", "deploy-judge", "probe-judge", "teardown-judge", "train-grpo"):
+        assert float(container(spec, name)["resources"]["resourceCpuRequest"]) <= 1
+        assert "accelerator" not in container(spec, name)["resources"]
+        assert "nodeSelector" not in platform[f"exec-{name}"]
+    for name in ("generate", "generate-ifeval"):
+        accelerator = container(spec, name)["resources"]["accelerator"]
+        assert accelerator["resourceType"] == "nvidia.com/gpu"
+        assert accelerator["resourceCount"] == str(cluster.tensor_parallel)
+        assert platform[f"exec-{name}"]["nodeSelector"]["labels"] == {"gavel.dev/pool": "h800"}
+        assert platform[f"exec-{name}"]["tolerations"][0]["key"] == "nvidia.com/gpu"
+        mounts = {mount["mountPath"]: mount for mount in platform[f"exec-{name}"]["emptyDirMounts"]}
+        assert mounts["/dev/shm"]["medium"] == "Memory"
+    assert container(spec, "merge-checkpoint")["resources"]["resourceMemoryLimit"] == f"{cluster.memory_gib:g}Gi"
+    assert "accelerator" not in container(spec, "merge-checkpoint")["resources"]
+
+
+def test_each_pod_is_restricted_and_has_a_deadline(spec, platform):
+    assert len(platform) == len(spec["deploymentSpec"]["executors"])
+    for name, executor in platform.items():
+        assert executor["securityContext"] == {"runAsUser": "10001", "runAsGroup": "10001", "runAsNonRoot": True}, name
+        assert int(executor["activeDeadlineSeconds"]) >= 3600
+        assert executor["fieldPathAsEnv"] == [
+            {"name": "GAVEL_KFP_RUN", "fieldPath": "metadata.labels['pipeline/runid']"}
+        ]
+        assert "/state" in {mount["mountPath"] for mount in executor["emptyDirMounts"]}
+
+
+def test_secrets_come_by_reference_and_judges_keys_only_where_judges_are_asked(platform):
+    for name, executor in platform.items():
+        found = secrets(executor)
+        assert found["gavel-store"] == (SECRET_ENV, False)
+        asks = name.removeprefix("exec-") in ("deploy-judge", "probe-judge", "train-grpo", "score")
+        assert ("gavel-judge-keys" in found) == asks, name
+        if asks:
+            keys, optional = found["gavel-judge-keys"]
+            # Not all of them are in every cluster's Secret.
+            assert optional
+            assert {"MY_KEY", "DASHSCOPE_API_KEY"} <= keys
+
+
+def test_the_trainer_knows_its_image_and_kfp(spec):
+    found = environment(spec, "train-grpo")
+    assert found["GAVEL_IMAGE_TRAINER"] == IMAGES["trainer"]
+    assert found["KFP_HOST"] == "http://ml-pipeline.kubeflow.svc.cluster.local:8888"
+    assert "KFP_HOST" not in environment(spec, "generate")
+
+
+def test_models_are_kept_on_the_claim_unless_the_pods_are_elsewhere(platform, tmp_path, monkeypatch):
+    assert platform["exec-generate"]["pvcMount"][0]["constant"] == "gavel-models"
+    (path,) = compile_pipelines(tmp_path, load_cluster("dev"), names=("judged-grpo",), allow_tags=True, claims=False)
+    spec, standalone = read(path.read_text())
+    assert all("pvcMount" not in executor for executor in standalone.values())
+    assert environment(spec, "generate")["HF_HOME"].startswith("/state/")
+    # A cluster without GPUs.
+    assert "accelerator" not in container(spec, "generate")["resources"]
 
 
 def test_components_are_short_and_only_import_their_work(spec):
@@ -79,31 +239,55 @@ def test_components_are_short_and_only_import_their_work(spec):
         assert len(ast.unparse(function).splitlines()) <= 15
 
 
-def test_images_come_from_the_environment_when_given(tmp_path: Path):
-    import os
-    import subprocess
-    import sys
-
-    digest = "example.test/gavel/trainer@sha256:" + "0" * 64
-    environment = {**os.environ, "GAVEL_IMAGE_TRAINER": digest}
-    command = [sys.executable, "-m", "pipelines", "compile", str(tmp_path)]
-    subprocess.run(command, env=environment, check=True, capture_output=True)
-    assert digest in (tmp_path / "judged-grpo.yaml").read_text()
-
-
 def test_ifeval_is_started_only_where_it_is_asked_for(spec):
     asked = {name: task for name, task in all_tasks(spec).items() if "condition" in task.get("triggerPolicy", {})}
     assert len(asked) == 2
+    for task in asked.values():
+        assert "resolve-ifeval" in task["triggerPolicy"]["condition"]
     reached = {name for component in spec["components"].values() for name in component.get("dag", {}).get("tasks", {})}
     assert {"generate-ifeval", "ifeval", "report"} <= reached
-    assert spec["root"]["inputDefinitions"]["parameters"]["ifeval"]["defaultValue"] is False
 
 
-def test_an_evaluation_takes_the_checkpoint_and_trains_nothing(evaluation):
+def test_an_evaluation_takes_the_checkpoint_and_trains_nothing(texts):
+    evaluation = read(texts["evaluate"])[0]
     tasks = all_tasks(evaluation)
     assert "train-grpo" not in tasks
     assert set(tasks["import-model"]["inputs"]["parameters"]) >= {"checkpoint", "experiment"}
-    assert "checkpoint" in evaluation["root"]["inputDefinitions"]["parameters"]
+    parameters = evaluation["root"]["inputDefinitions"]["parameters"]
+    assert {entry["parameterType"] for entry in parameters.values()} == {"STRING"}
+    assert {name for name, entry in parameters.items() if "defaultValue" not in entry} == {"experiment", "checkpoint"}
     assert tasks["teardown-judge"]["triggerPolicy"]["strategy"] == "ALL_UPSTREAM_TASKS_COMPLETED"
     assert not tasks["import-model"].get("cachingOptions", {}).get("enableCache", False)
     assert "probe-judge" in tasks["score-generations"]["dependentTasks"]
+
+
+def test_a_cluster_that_is_this_machine_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match="this machine") as caught:
+        compile_pipelines(tmp_path, load_cluster("local-cpu"))
+    assert "cluster=h800" in caught.value.remedy
+
+
+def test_the_same_compiles_to_the_same(texts, tmp_path, monkeypatch):
+    for name, image in IMAGES.items():
+        monkeypatch.setenv(f"GAVEL_IMAGE_{name.upper()}", image)
+    paths = compile_pipelines(tmp_path, load_cluster("h800"), further_keys=["MY_KEY"])
+    assert {path.stem: path.read_text() for path in paths} == texts
+
+
+def test_the_command_wants_digests_and_takes_tags_when_told(tmp_path, monkeypatch, capsys):
+    from pipelines.__main__ import main
+
+    for name in ("TOOLS", "TRAINER", "EVALUATION", "CPU"):
+        monkeypatch.delenv(f"GAVEL_IMAGE_{name}", raising=False)
+    monkeypatch.setenv("GAVEL_IMAGES", str(tmp_path / "none.json"))
+    monkeypatch.delenv("ALLOW_TAGS", raising=False)
+    assert main(["compile", str(tmp_path / "build")]) == 1
+    told = capsys.readouterr().err
+    assert "digest" in told
+    assert "make images" in told
+    assert "ALLOW_TAGS=1" in told
+    assert not (tmp_path / "build").exists()
+    monkeypatch.setenv("ALLOW_TAGS", "1")
+    assert main(["compile", str(tmp_path / "build")]) == 0
+    assert "latest" not in (tmp_path / "build" / "judged-grpo.yaml").read_text()
+    assert Path(tmp_path / "build" / "evaluate.yaml").exists()

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from components.core.errors import GavelError
+from components.core.holder import KFP_RUN
 from components.core.manifest import Scalar
 from components.core.progress import size_text
 from components.core.services.state import state_folder
@@ -20,8 +21,6 @@ from components.core.store import Store
 from components.core.store.disk import free_bytes
 from components.core.store.keys import join_url, split_uri
 
-RUN_VARIABLE = "GAVEL_KFP_RUN"
-"""Id of the KFP run, set in the pods of a cluster alone."""
 RUNS = "kfp-runs"
 """Key below which a run on a cluster notes what its steps published: ``kfp-runs/<run>/<step>.json``."""
 _FOLDER = "folder"
@@ -137,7 +136,7 @@ def _point(output: Artifact, published: Published, file: str) -> None:
 
 def _note(step: str, store: str, published: Published) -> None:
     """Write down what the run published, for ``make report``: KFP's API does not tell where artifacts lie."""
-    run = os.environ.get(RUN_VARIABLE)
+    run = os.environ.get(KFP_RUN)
     if run and published.uri:
         record = {"step": step, "uri": published.uri, "sha256": published.sha256, "identity": published.identity}
         Store.open(store).write_bytes(f"{RUNS}/{run}/{step}.json", (json.dumps(record, indent=1) + "\n").encode())

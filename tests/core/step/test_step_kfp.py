@@ -100,3 +100,44 @@ def test_what_a_step_returns_cannot_forge_the_pointers_own_fields() -> None:
         "reused": False,
         "folder": "file:///s/x",
     }
+
+
+class RemoteArtifact(FakeArtifact):
+    """As KFP's launcher makes one in a pod: the URI is in KFP's bucket, and what lies at ``path`` is uploaded to it."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        super().__init__(f"minio://mlpipeline/v2/artifacts/{name}", {})
+        self.path = str(folder / "minio" / "mlpipeline" / name)
+
+
+def test_on_a_cluster_the_artifact_stays_where_kfp_put_it(
+    experiment: Experiment, state: Path, store_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GAVEL_KFP_RUN", "run-1")
+    data, html, metrics = (RemoteArtifact(tmp_path, name) for name in ("data", "html", "metrics"))
+    made = kfp_step(STEPS["produce"], experiment.to_json(), store_url, output=data, metrics=metrics)
+    assert data.uri == "minio://mlpipeline/v2/artifacts/data"
+    pointer = json.loads(Path(data.path).read_text())
+    assert pointer["folder"] == made.uri == data.metadata["folder"]
+    assert metrics.metadata == {"rows": 3, "share": 0.5}
+    page = kfp_step(STEPS["consume"], experiment.to_json(), store_url, {"data": data}, html, file="report.html")
+    # The page itself, so that KFP can show it.
+    assert Path(html.path).read_text() == "<p>0</p>"
+    noted = json.loads(Path(store_url.removeprefix("file://"), "kfp-runs", "run-1", "consume.json").read_text())
+    assert noted["uri"] == page.uri
+    assert noted["step"] == "consume"
+
+
+def test_the_endpoint_of_the_experiments_store_is_used_unless_one_is_set(
+    experiment: Experiment, state: Path, store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from components.core.spec import load_experiment
+
+    text = load_experiment("verinstruct_rl").to_json()
+    endpoint = json.loads(text)["cluster"]["store"]["endpoint"]
+    monkeypatch.setenv("GAVEL_S3_ENDPOINT", "")
+    kfp_step(STEPS["tear-down"], text, store_url)
+    assert os.environ["GAVEL_S3_ENDPOINT"] == endpoint
+    monkeypatch.setenv("GAVEL_S3_ENDPOINT", "http://127.0.0.1:1")
+    kfp_step(STEPS["tear-down"], text, store_url)
+    assert os.environ["GAVEL_S3_ENDPOINT"] == "http://127.0.0.1:1"
