@@ -29,20 +29,23 @@ def is_missing_object(body: Mapping[str, Any]) -> bool:
     return bool((body.get("details") or {}).get("name"))
 
 
-def refusal(status: int, data: bytes, verb: str, kind: Kind, namespace: str, name: str, server: str) -> KubeError:
-    """The error for an answer of ``status`` to ``verb`` (RBAC's word) on an object or collection."""
+def refusal(
+    status: int, data: bytes, verb: str, kind: Kind, namespace: str, name: str, subresource: str, server: str
+) -> KubeError:
+    """The error for an answer of ``status`` to ``verb`` (RBAC's word) on an object, a part of it, or a collection."""
+    resource = f"{kind.resource}/{subresource}" if subresource else kind.resource
     body = status_of(data)
     said = str(body.get("message") or data[:300].decode("utf-8", "replace").strip() or f"HTTP {status}")
     place = f" in namespace {namespace}" if kind.namespaced else ""
-    where = f"{kind.resource}{f' {name}' if name else ''}{place}, {server}"
+    where = f"{resource}{f' {name}' if name else ''}{place}, {server}"
     if status == 401:
         remedy = "log in again, or use another context of the kubeconfig"
         return UnauthorisedError(
             "the API server does not accept our credentials", where=where, remedy=remedy, status=status, body=body
         )
     if status == 403 and (f"cannot {verb} " in said or not body):
-        what = f"our account may not {verb} {kind.resource}{place}: {said}"
-        remedy = f"allow the verb {verb} on {kind.resource} in the account's Role (manifests/), or use another account"
+        what = f"our account may not {verb} {resource}{place}: {said}"
+        remedy = f"allow the verb {verb} on {resource} in the account's Role (manifests/), or use another account"
         return ForbiddenError(what, where=where, remedy=remedy, status=status, body=body)
     if status == 404 and not is_missing_object(body):
         what = f"the cluster does not know {kind.resource} in version {kind.version}"

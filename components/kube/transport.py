@@ -124,9 +124,8 @@ class Transport:
             raise Busy(0, str(error)) from error
         if response.status < 300:
             return response
-        refused = refusal(
-            response.status, response.data, request.verb, request.kind, request.namespace, request.name, server
-        )
+        kind, name, part = request.kind, request.name, request.subresource
+        refused = refusal(response.status, response.data, request.verb, kind, request.namespace, name, part, server)
         if response.status in _REPEATED:
             raise Busy(response.status, refused.what, _seconds(response.headers.get("Retry-After"))) from refused
         raise refused

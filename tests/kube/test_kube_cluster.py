@@ -223,6 +223,8 @@ def test_a_forbidden_verb_is_named_with_its_resource(api: Api) -> None:
     assert "the verb create on rayjobs.ray.io" in error.value.remedy
     with pytest.raises(KubeError, match=r"may not list pods"):
         cluster.pods({})
+    with pytest.raises(KubeError, match=r"may not get pods/log in"):
+        cluster.log("p1")
 
 
 def test_a_wrong_token_is_told_from_a_missing_right(api: Api) -> None:

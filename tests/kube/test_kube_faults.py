@@ -1,7 +1,9 @@
 """What the client does when the API server fails it."""
 
+import datetime
 import threading
 import time
+import types
 from pathlib import Path
 from typing import Any
 
@@ -265,3 +267,28 @@ def test_an_answer_that_is_not_kubernetes_is_an_error(double: Api, tmp_path: Pat
             Cluster.connect().get(CONFIG_MAPS, "one")
     server.shutdown()
     server.server_close()
+
+
+def test_in_a_pod_its_service_account_counts_and_its_token_is_read_anew(
+    double: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import certifi
+    from kubernetes.config import incluster_config
+
+    from components.kube import connect
+
+    (tmp_path / "token").write_text("first")
+    (tmp_path / "namespace").write_text("gavel")
+    monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1")
+    monkeypatch.setenv("KUBERNETES_SERVICE_PORT", "443")
+    monkeypatch.setattr(connect, "_ACCOUNT", tmp_path)
+    monkeypatch.setattr(incluster_config, "SERVICE_TOKEN_FILENAME", str(tmp_path / "token"))
+    monkeypatch.setattr(incluster_config, "SERVICE_CERT_FILENAME", certifi.where())
+    # The client reads the token again after a minute; here at once.
+    period = types.SimpleNamespace(datetime=datetime.datetime, timedelta=lambda **_: datetime.timedelta())
+    monkeypatch.setattr(incluster_config, "datetime", period)
+    found = connect.connection()
+    assert (found.server, found.namespace) == ("https://10.0.0.1:443", "gavel")
+    assert found.headers()["authorization"].lower() == "bearer first"
+    (tmp_path / "token").write_text("second")
+    assert found.headers()["authorization"].lower() == "bearer second"
