@@ -78,7 +78,8 @@ def _place(run: RunPlan) -> Iterable[str]:
         gpus = f"{cluster.gpus} GPUs, " if cluster.gpus else ""
         yield _line("machine", f"{gpus}{cluster.memory_gib:g} GiB of memory, {cluster.disk_gib:g} GiB of disk free")
         return
-    *workers, head = run.pods
+    workers = [pod for pod in run.pods if pod == run.pods[0]]
+    head = run.pods[len(workers)]
     yield _line("nodes", f"{len(workers)} x {_asked(workers[0])}, and a head with {_asked(head)}")
     if run.experiment.cluster.accelerator == "gpu":
         yield _line("generation", f"{cluster.tensor_parallel} GPUs of one node, after the training")

@@ -36,13 +36,25 @@ class Pod:
     queued: bool
 
 
+SUBMITTER: Final = (0.5, 0.5)
+"""CPUs and GiB of the pod that hands the job to Ray (components/rayjob/pods.py)."""
+FOLLOWER: Final = (0.5, 4.0)
+"""CPUs and GiB of the step that follows the job (pipelines/needs.py)."""
+STEPS: Final = "steps"
+"""Pool of such steps, where there is one of that name; otherwise they go to any node."""
+
+
 def training_pods(experiment: "Experiment", kubernetes: KubernetesSpec) -> list[Pod]:
-    """Ray's head and its workers."""
+    """Ray's workers, then its head, the pod that hands the job over, and the step that follows it, where it is known to
+    lie on nodes of a pool."""
     cluster, owner, pool = experiment.cluster, f"training {experiment.name}", kubernetes.training_pool
     queued = kubernetes.queue is not None
     worker = Pod(owner, pool, cluster.pod_gpus, cluster.cpu_threads, cluster.memory_gib, queued)
     head = Pod(f"{owner} (head)", pool, 0, kubernetes.head_cpus, kubernetes.head_memory_gib, queued)
-    return [worker] * cluster.training_nodes + [head]
+    submitter = Pod(f"{owner} (submitter)", pool, 0, *SUBMITTER, queued)
+    pods = [*[worker] * cluster.training_nodes, head, submitter]
+    here = STEPS if STEPS in kubernetes.pools else pool if not kubernetes.pools[pool].selector else None
+    return pods if here is None else [*pods, Pod(f"step of {experiment.name}", here, 0, *FOLLOWER, False)]
 
 
 def judge_pods(judge: JudgeSpec, kubernetes: KubernetesSpec) -> list[Pod]:

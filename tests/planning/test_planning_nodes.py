@@ -2,14 +2,19 @@
 
 import itertools
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.core.spec import Experiment
+from components.core.spec import Experiment, load_experiment
 from components.core.spec.kubernetes import PoolSpec
-from components.planning.nodes import Pod, judge_pods, placed, training_pods
+from components.planning.nodes import FOLLOWER, STEPS, Pod, judge_pods, placed, training_pods
+from components.rayjob.build import rayjob
+from components.rayjob.pods import Training
+from pipelines.needs import NEEDS
+from pipelines.on_cluster import LIGHT_POOL
 
 
 def _pod(gpus: int, cpus: float = 1.0, memory: float = 1.0) -> Pod:
@@ -59,12 +64,49 @@ def test_like_trying_every_way(pods: list[tuple[int, int]], nodes: int) -> None:
 def test_pods_of_a_training_and_of_judges(on_h800: Callable[..., Experiment]) -> None:
     kubernetes = on_h800().cluster.kubernetes
     assert kubernetes is not None
-    worker, head = training_pods(on_h800(), kubernetes)
+    worker, head, _ = training_pods(on_h800(), kubernetes)
     assert (worker.gpus, worker.cpus, worker.memory_gib, worker.queued) == (4, 32, 256, True)
     assert (head.gpus, head.cpus, head.memory_gib) == (0, 4, 16)
     many = on_h800("cluster.gpus=16", "training.prompts_per_step=16", "training.mini_batch_prompts=16")
-    assert [pod.gpus for pod in training_pods(many, kubernetes)] == [8, 8, 0]
+    assert [pod.gpus for pod in training_pods(many, kubernetes)] == [8, 8, 0, 0]
     judge = on_h800("judge.deployment.min_replicas=3", "judge.deployment.max_replicas=3").judge
     assert [pod.gpus for pod in judge_pods(judge, kubernetes)] == [2, 2, 2]
     asleep = on_h800("judge.deployment.min_replicas=0").judge
     assert len(judge_pods(asleep, kubernetes)) == 1
+
+
+def test_pods_ask_for_what_the_job_asks_for(on_h800: Callable[..., Experiment]) -> None:
+    """What is planned is what the RayJob's own templates request."""
+    many = ["cluster.gpus=16", "training.prompts_per_step=16", "training.mini_batch_prompts=16"]
+    for experiment in (on_h800(), on_h800(*many), load_experiment("dev_cluster")):
+        kubernetes = experiment.cluster.kubernetes
+        assert kubernetes is not None
+        spec = rayjob(Training(experiment, "name", {}), "0" * 64, "true")["spec"]
+        (group,) = spec["rayClusterSpec"]["workerGroupSpecs"]
+        asked = [_requested(group["template"])] * group["replicas"]
+        asked += [_requested(spec["rayClusterSpec"]["headGroupSpec"]["template"])]
+        asked += [_requested(spec["submitterPodTemplate"])]
+        planned = [pod for pod in training_pods(experiment, kubernetes) if pod.owner.startswith("training")]
+        assert [(pod.gpus, pod.cpus, pod.memory_gib) for pod in planned] == asked
+
+
+def _requested(template: dict[str, Any]) -> tuple[int, float, float]:
+    (container,) = template["spec"]["containers"]
+    asked = container["resources"]["requests"]
+    sizes = {"Gi": 1.0, "Mi": 1 / 1024}
+    cpu, memory = str(asked["cpu"]), asked["memory"]
+    cpus = float(cpu[:-1]) / 1000 if cpu.endswith("m") else float(cpu)
+    return int(asked.get("nvidia.com/gpu", 0)), cpus, float(memory[:-2]) * sizes[memory[-2:]]
+
+
+def test_the_step_that_follows_counts_where_it_lies(on_h800: Callable[..., Experiment]) -> None:
+    need = NEEDS["train-grpo"]
+    assert (need.cpus, need.memory_gib) == FOLLOWER
+    assert STEPS == LIGHT_POOL
+    dev, h800 = load_experiment("dev_cluster"), on_h800()
+    steps = on_h800("cluster.kubernetes.pools.steps={nodes: 1, cpus: 8, memory_gib: 32}")
+    for experiment, pool in ((dev, "node"), (h800, None), (steps, "steps")):
+        kubernetes = experiment.cluster.kubernetes
+        assert kubernetes is not None
+        found = [pod.pool for pod in training_pods(experiment, kubernetes) if pod.owner.startswith("step")]
+        assert found == ([] if pool is None else [pool])
