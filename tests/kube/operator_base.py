@@ -143,7 +143,8 @@ class Operator:
         """Delete the pods with these labels."""
         for pod in self._core.list_namespaced_pod(self.api.namespace, label_selector=labels).items:
             self._core.delete_namespaced_pod(pod.metadata.name, self.api.namespace, grace_period_seconds=0)
-        self._pod_states.clear()
+            for owner in pod.metadata.owner_references or ():
+                self._pod_states.pop(f"{owner.uid}/{pod.metadata.name}", None)
 
     def _collect(self, uid: str) -> None:
         """Delete the pods of an owner that is gone: a real server leaves it to a controller that does not run here."""

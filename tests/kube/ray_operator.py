@@ -211,7 +211,7 @@ class RayOperator(Operator):
     def _finish(self, body: Object, deployment: str, status: Object) -> None:
         self._end_process(body["metadata"]["uid"])
         self.set_status(body, {"jobDeploymentStatus": deployment, "endTime": rfc3339(), **status})
-        if body["spec"].get("shutdownAfterJobFinishes") and not self.default.trouble and deployment == "Complete":
+        if body["spec"].get("shutdownAfterJobFinishes") and deployment == "Complete":
             self.drop_pods(f"ray.io/cluster={body['status']['rayClusterName']}")
             self._drop_cluster(body)
 

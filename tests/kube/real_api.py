@@ -14,7 +14,7 @@ from pathlib import Path
 import urllib3
 
 ROOT = Path(__file__).resolve().parents[2]
-START_SECONDS = 90
+START_SECONDS = 300
 
 
 class RealApi:
