@@ -1,4 +1,4 @@
-"""The train-grpo component: see :mod:`components.train.step` for the work."""
+"""The train-grpo component: :mod:`components.train.step` does the work, :mod:`components.train.placed` says where."""
 
 from kfp import dsl
 
@@ -17,6 +17,6 @@ def train_grpo(
     """Train the policy by GRPO against the judge."""
     from components.core.step import kfp_step
     from components.train.figures import training_figures
-    from components.train.step import STEP
+    from components.train.placed import STEP
 
     kfp_step(STEP, experiment, store, {"data": data}, output=training, metrics=metrics, figures=training_figures)
