@@ -5,7 +5,6 @@ import io
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from judge_servers import Scripted, good, spec
@@ -17,6 +16,7 @@ from components.core.spec.cluster import ClusterSpec, StoreSpec
 from components.core.spec.source import TinySource
 from components.judge import serve
 from components.judge.endpoint import Endpoint, forget_endpoint, read_endpoint, record_endpoint, resolve_endpoint
+from components.judge.leases.ended import Ended
 from components.judge.placement import local
 from components.judge.placement.base import choose_placement
 from components.models.materialize import materialize
@@ -24,10 +24,9 @@ from components.models.materialize import materialize
 SOURCE = {"kind": "tiny", "seed": 1}
 
 
-def cluster(placement: Any = "local") -> ClusterSpec:
-    shared = StoreSpec(kind="s3", endpoint="http://127.0.0.1:9000", bucket="gavel")
-    store = StoreSpec(kind="folder") if placement == "local" else shared
-    return ClusterSpec(name="c", placement=placement, accelerator="cpu", store=store, memory_gib=1.0, disk_gib=1.0)
+def cluster() -> ClusterSpec:
+    store = StoreSpec(kind="folder")
+    return ClusterSpec(name="c", placement="local", accelerator="cpu", store=store, memory_gib=1.0, disk_gib=1.0)
 
 
 def progress() -> Progress:
@@ -87,7 +86,7 @@ def external() -> Iterator[str]:
 def test_external_placement_asks_and_ends_nothing(external: str, tmp_path: Path) -> None:
     placement = choose_placement(spec(endpoint=external), cluster(), tmp_path)
     assert placement.up(progress()).url == external
-    assert placement.down() is False
+    assert placement.down() is Ended.ABSENT
     assert placement.up(progress()).url == external
 
 
@@ -95,17 +94,6 @@ def test_external_placement_without_a_server(tmp_path: Path) -> None:
     placement = choose_placement(spec(timeout_seconds=0.1), cluster(), tmp_path)
     with pytest.raises(JudgeError, match="does not answer"):
         placement.up(progress())
-
-
-@pytest.mark.parametrize(
-    ("serving", "where"), [("embedded", "kubernetes"), ("kserve", "kubernetes"), ("kserve", "local")]
-)
-def test_kubernetes_is_refused_until_its_back_end_is_there(serving: str, where: str, tmp_path: Path) -> None:
-    judge = spec(serving=serving, endpoint=None, source=SOURCE)
-    placement = choose_placement(judge, cluster(where), tmp_path)
-    with pytest.raises(JudgeError, match="comes with the cluster overlay"):
-        placement.up(progress())
-    assert placement.down() is False
 
 
 @pytest.mark.parametrize("way", ["up", "serve"])
