@@ -77,7 +77,8 @@ class Lengths:
 
     async def counted_by(self) -> str:
         """How prompts are counted, for people."""
-        if self._loaded():
+        # Not loaded for this alone, which takes seconds.
+        if self._load is not None or self._count is not None:
             return "the judge's own tokenizer, on this machine"
         if self._server is not None and await self._server("How long is this?") is not None:
             return f"the judge's own tokenizer, at its server ({self._server.route})"
