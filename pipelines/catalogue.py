@@ -1,5 +1,6 @@
 """What of ``configs/`` a compiled pipeline must be ready for."""
 
+import functools
 from pathlib import Path
 
 from components.core.errors import GavelError
@@ -31,7 +32,8 @@ def load_cluster(source: str, configs: Path | None = None) -> ClusterSpec:
     return cluster
 
 
-def judge_keys(configs: Path | None = None) -> set[str]:
+@functools.cache
+def judge_keys(configs: Path | None = None) -> frozenset[str]:
     """Names of the variables with API keys of every judge that is shipped, alone or in an experiment: a rerun in the UI
     may name another judge, and the pods of a run have only those keys that were named when it was compiled."""
     folder = configs or DEFAULT_CONFIGS
@@ -40,7 +42,7 @@ def judge_keys(configs: Path | None = None) -> set[str]:
         found |= _keys_of_judge(path, configs)
     for path in sorted((folder / "experiments").glob("*.yaml")):
         found |= _keys_of_experiment(path, configs)
-    return found
+    return frozenset(found)
 
 
 def _keys_of_judge(path: Path, configs: Path | None) -> set[str]:

@@ -185,6 +185,8 @@ class KfpDouble:
                 return refusal(400, "a namespace is needed in multi-user mode")
             if not self.multi_user and request.query.get("namespace"):
                 return refusal(400, "no namespace in single-user mode")
+        if self.multi_user and (namespace := request.query.get("namespace")):
+            found = [one for one in found if one.get("namespace", namespace) == namespace]
         for predicate in json.loads(request.query.get("filter") or "{}").get("predicates", []):
             assert predicate["operation"] == 1
             found = [one for one in found if one.get(predicate["key"]) == predicate["stringValue"]]
