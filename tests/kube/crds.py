@@ -87,8 +87,8 @@ def install(cluster: Cluster, items: list[Object]) -> None:
             continue
     for item in items:
         for found in cluster.watch(CRDS, item["metadata"]["name"], poll=1.0):
-            conditions = {
-                part["type"]: part["status"] for part in (found or {}).get("status", {}).get("conditions", ())
-            }
+            # A definition that the server has not looked at yet has a status of nulls.
+            parts = ((found or {}).get("status") or {}).get("conditions") or ()
+            conditions = {part["type"]: part["status"] for part in parts}
             if conditions.get("Established") == "True":
                 break
