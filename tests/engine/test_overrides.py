@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.core.spec import load_experiment
-from components.engine.overrides import TrainingPaths, _text, verl_overrides
+from components.engine.overrides import TrainingPaths, _text, environment_overrides, verl_overrides
 
 PATHS = TrainingPaths(Path("/m o,d=e'l"), Path("/d/train.parquet"), Path("/c"))
 
@@ -120,3 +120,30 @@ def test_hydra_reads_back_any_text(text: str):
 
     parsed = OverridesParser.create().parse_override(f"a={_text(text)}")
     assert str(parsed.value()) == text
+
+
+def test_inside_a_job_verl_joins_the_ray_that_is_there(monkeypatch: pytest.MonkeyPatch):
+    pytest.importorskip("verl")
+    import verl.trainer
+    from hydra import compose as hydra_compose
+    from hydra import initialize_config_dir
+
+    monkeypatch.setenv("SAME", "1")
+    folder = str(Path(verl.trainer.__file__).parent / "config")
+    overrides = verl_overrides(load_experiment("dev_cluster"), PATHS)
+    overrides += environment_overrides({"SAME": "1", "GAVEL_REWARD_SETTINGS": "/w o'rk,=/reward.json"})
+    with initialize_config_dir(folder, version_base=None):
+        config = hydra_compose("ppo_trainer", overrides)
+    asked = config.ray_kwargs.ray_init
+    # Ray refuses these where it is joined.
+    assert asked.get("num_cpus") is None
+    assert not {"num_gpus", "object_store_memory", "include_dashboard"} & set(asked)
+    assert dict(asked.runtime_env.env_vars) == {"GAVEL_REWARD_SETTINGS": "/w o'rk,=/reward.json"}
+    assert config.trainer.device == "cpu"
+    assert config.transfer_queue.backend.SimpleStorage.num_data_storage_units == 1
+
+
+def test_a_job_on_gpus_says_how_many_nodes_there_are():
+    config = compose("cluster=h800", "cluster.gpus=16", experiment="verinstruct_rl_qwen3")
+    assert (config.trainer.nnodes, config.trainer.n_gpus_per_node) == (2, 8)
+    assert config.ray_kwargs.ray_init.get("num_cpus") is None
