@@ -61,12 +61,26 @@ def test_the_endpoint_tells_the_profile(endpoint: str, name: str, route: str) ->
     [
         ("embedded", "generic", "/v1/chat/completions"),
         ("vllm", "vllm", "/v1/chat/completions"),
-        ("kserve", "kserve", "/openai/v1/chat/completions"),
+        ("kserve", "vllm", "/v1/chat/completions"),
     ],
 )
 def test_serving_tells_the_profile(serving: str, name: str, route: str) -> None:
     judge = spec(serving=serving, endpoint=None, source={"kind": "tiny"})
     profile = profile_for(judge, "http://127.0.0.1:1")
+    assert (profile.name, profile.chat_route) == (name, route)
+
+
+@pytest.mark.parametrize(
+    ("runtime", "name", "route"),
+    [
+        ("gavel-vllm", "vllm", "/v1/chat/completions"),
+        ("gavel-cpu", "generic", "/v1/chat/completions"),
+        ("kserve-huggingfaceserver", "kserve", "/openai/v1/chat/completions"),
+    ],
+)
+def test_the_runtime_of_an_inference_service_tells_the_profile(runtime: str, name: str, route: str) -> None:
+    judge = spec(serving="kserve", endpoint=None, source={"kind": "tiny"}, deployment={"runtime": runtime})
+    profile = profile_for(judge, "http://judge-predictor.gavel.svc.cluster.local")
     assert (profile.name, profile.chat_route) == (name, route)
 
 

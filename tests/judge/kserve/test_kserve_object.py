@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from components.core.errors import ConfigError
 from components.core.spec.judge import JudgeSpec
 from components.core.spec.single import load_judge
 from components.judge.kserve.inference_service import inference_service, service_name
+from components.judge.leases.record import Lease, Leases, written
 from components.kube.labels import selector
 
 Object = dict[str, Any]
@@ -101,9 +103,14 @@ def test_the_name_tells_settings_apart_and_equal_ones_share_it() -> None:
 def test_leases_do_not_reach_the_pods() -> None:
     """KServe copies annotations to the pod template, the predictor's last: a changed one would replace the server."""
     body = made()
-    mine, copied = body["metadata"]["annotations"], predictor(body)["annotations"]
-    assert set(copied) == {"gavel.dev/leases"}
-    assert set(mine) & set(copied) == set()
+    expires = datetime(2026, 3, 1, tzinfo=UTC)
+    templates = []
+    for holders in ((), ("run-1",), ("run-1", "run-2")):
+        leases = Leases({lease.key: lease for lease in (Lease(holder, "arm", expires) for holder in holders)})
+        for each in (leases, leases.swept(expires + timedelta(days=1))):
+            leased = written(body, each)
+            templates.append(leased["metadata"]["annotations"] | predictor(leased)["annotations"])
+    assert all(template == templates[0] for template in templates)
 
 
 @given(
