@@ -4,7 +4,7 @@ import re
 
 import pytest
 import yaml
-from manifest_objects import ALL, MANIFESTS, Object, named, objects, strings
+from manifest_objects import ALL, MANIFESTS, ROOT, Object, named, objects, strings
 
 from components.cluster_setup.objects import containers, pod_specs, title
 from components.judge.kserve.inference_service import USER as JUDGE_USER
@@ -114,3 +114,18 @@ def test_runtimes_run_as_the_user_that_the_judges_pods_have() -> None:
     for runtime in (named("seaweedfs", "ServingRuntime", name) for name in ("gavel-vllm", "gavel-cpu")):
         (container,) = runtime["spec"]["containers"]
         assert container["securityContext"]["runAsUser"] == JUDGE_USER
+
+
+def test_templates_of_secrets_name_the_keys_and_hold_no_value() -> None:
+    found = {}
+    for path in (MANIFESTS / "secrets").iterdir():
+        lines = [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
+        assert all(re.fullmatch(r"[A-Z_]+=", line) for line in lines), path
+        found[path.name] = {line.rstrip("=") for line in lines}
+    assert found["gavel-store.env.template"] == {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"}
+    wanted = {
+        match[1]
+        for path in (ROOT / "configs" / "judges").glob("*.yaml")
+        for match in re.finditer(r"^api_key_env: ([A-Z]\w+)", path.read_text(), re.M)
+    }
+    assert wanted <= found["gavel-judge-keys.env.template"]
