@@ -114,7 +114,12 @@ class Transport:
                 retries=False,
                 preload_content=not stream,
             )
+            if response.status < 300:
+                return response
+            said = response.data
         except SSLError as error:
+            if "CERTIFICATE_VERIFY_FAILED" not in str(error):  # A server that restarts cuts the greeting short, too.
+                raise Busy(0, str(error)) from error
             raise UnreachableError(
                 f"the certificate of the API server is not accepted: {error}",
                 where=server,
@@ -122,10 +127,8 @@ class Transport:
             ) from error
         except HTTPError as error:
             raise Busy(0, str(error)) from error
-        if response.status < 300:
-            return response
         kind, name, part = request.kind, request.name, request.subresource
-        refused = refusal(response.status, response.data, request.verb, kind, request.namespace, name, part, server)
+        refused = refusal(response.status, said, request.verb, kind, request.namespace, name, part, server)
         if response.status in _REPEATED:
             raise Busy(response.status, refused.what, _seconds(response.headers.get("Retry-After"))) from refused
         raise refused

@@ -2,12 +2,15 @@
 
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 from kube_fixture import Api
+from real_api import RealApi, write_kubeconfig
 
-from components.kube.errors import AlreadyExistsError, KubeError
+from components.kube.cluster import Cluster
+from components.kube.errors import AlreadyExistsError, KubeError, UnreachableError
 from components.kube.kinds import CONFIG_MAPS, INFERENCE_SERVICES, PODS, RAY_JOBS, SERVING_RUNTIMES
 
 Object = dict[str, Any]
@@ -62,8 +65,6 @@ def test_a_malformed_name_is_refused_with_the_servers_words(api: Api) -> None:
 
 
 def test_a_namespace_that_is_not_there_is_named(api: Api) -> None:
-    from components.kube.cluster import Cluster
-
     with pytest.raises(KubeError, match="nowhere") as error:
         Cluster.connect("nowhere").create(CONFIG_MAPS, config_map())
     assert error.value.status == 404
@@ -250,3 +251,16 @@ def test_objects_of_every_kind_that_gavel_makes(api: Api) -> None:
     for kind, body in ((SERVING_RUNTIMES, runtime), (INFERENCE_SERVICES, service), (RAY_JOBS, ray_job())):
         cluster.apply(kind, body)
         assert [item["kind"] for item in cluster.list(kind)] == [kind.kind]
+
+
+@pytest.mark.cluster
+def test_a_certificate_of_another_authority_is_named(
+    real_server: RealApi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import certifi
+
+    token = real_server.tokens["admin"]
+    target = write_kubeconfig(tmp_path / "config", real_server.url, "default", token, Path(certifi.where()))
+    monkeypatch.setenv("KUBECONFIG", str(target))
+    with pytest.raises(UnreachableError, match="certificate of the API server"):
+        Cluster.connect().get(PODS, "p")
