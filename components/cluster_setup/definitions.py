@@ -27,10 +27,8 @@ class Product:
 
 
 PRODUCTS = (
-    Product(
-        "KServe", "serving.kserve.io/v1beta1", "InferenceService", "github.com/kserve/kserve/releases (0.15 or later)"
-    ),
-    Product("KubeRay", "ray.io/v1", "RayJob", "github.com/ray-project/kuberay/releases (1.4 or later)"),
+    Product("KServe", "serving.kserve.io/v1beta1", "InferenceService", "github.com/kserve/kserve/releases"),
+    Product("KubeRay", "ray.io/v1", "RayJob", "github.com/ray-project/kuberay/releases"),
     Product(
         "Kubeflow Pipelines",
         "argoproj.io/v1alpha1",
