@@ -122,15 +122,17 @@ def _time(run: RunPlan) -> Iterable[str]:
             "", "set judge.deployment.tokens_per_second, or judge.limits of a server that has them; sums leave it out"
         )
     yield _line("generation", _hours(hours.generation))
-    least = "" if hours.complete else "at least "
-    yield _line("together", f"{least}{_hours(hours.known)}")
+    less = "" if hours.complete else " without judging"
+    yield _line("together", f"{_hours(hours.known)}{less}")
     deadline = run.experiment.training.deadline_minutes * 60
     if hours.training + (hours.judging or 0.0) > deadline:
-        yield _line("", f"training.deadline_minutes ends the step after {_hours(deadline)}; the run then goes on anew")
+        yield _line(
+            "", f"training.deadline_minutes ends the step after {_hours(deadline)}; raise it, or run again to go on"
+        )
     gpu_hours = (run.gpu_seconds or 0.0) / 3600
     price = run.pool.gpu_hour_cost if run.pool is not None else None
     cost = f"{_UNKNOWN} (gpu_hour_cost of the pool is not given)" if price is None else f"{gpu_hours * price:,.2f}"
-    yield _line("GPU hours", f"{least}{gpu_hours:,.1f} of {cluster.gpus} GPUs; cost {cost}")
+    yield _line("GPU hours", f"{gpu_hours:,.1f} of training and generation{less}; cost {cost}")
 
 
 def _judge(plan: JudgePlan) -> Iterable[str]:
@@ -154,7 +156,7 @@ def _judge(plan: JudgePlan) -> Iterable[str]:
     used = gpus * plan.seconds / 3600
     price = plan.pool.gpu_hour_cost if plan.pool is not None else None
     cost = _UNKNOWN if price is None else f"{used * price:,.2f}"
-    yield _line("GPU hours", f"at least {used:,.1f}, kept as long as the longest run; cost {cost}")
+    yield _line("GPU hours", f"{used:,.1f}, kept as long as the longest run; cost {cost}")
 
 
 def _cluster(cluster: ClusterSpec, plan: Plan) -> Iterable[str]:
