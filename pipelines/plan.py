@@ -107,7 +107,7 @@ def _work(work: JudgeWork) -> Iterable[str]:
 
 
 def _time(run: RunPlan) -> Iterable[str]:
-    hours, cluster = run.hours, run.experiment.cluster
+    hours = run.hours
     if hours is None:
         yield _line("time", f"{_UNKNOWN}: the measured run was on a GPU")
         yield _line("cost", _UNKNOWN)
