@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 import subprocess
 from pathlib import Path
 
@@ -9,11 +10,20 @@ from components.core.errors import ContractError
 from components.core.manifest import GitState, Scalar
 from components.core.step.source import ROOT
 
+REVISION_VARIABLE = "GAVEL_REVISION"
+
 
 def git_state(root: Path = ROOT) -> GitState | None:
-    """Revision of the checkout at ``root`` and whether it was changed since; None when it is no checkout."""
+    """Revision of the checkout at ``root`` and whether it was changed since; None when it is not known.
+
+    In an image there is no checkout, but ``$GAVEL_REVISION``, which ``make images`` set: the revision, with ``-dirty``
+    for changes.
+    """
     if not (root / ".git").exists():
-        return None
+        built_from = os.environ.get(REVISION_VARIABLE, "")
+        revision = built_from.removesuffix("-dirty")
+        known = re.fullmatch(r"[0-9a-f]{40,64}", revision)
+        return GitState(revision=revision, dirty=revision != built_from) if known else None
     revision = _git(root, "rev-parse", "HEAD")
     status = _git(root, "status", "--porcelain")
     return None if revision is None or status is None else GitState(revision=revision, dirty=bool(status))
