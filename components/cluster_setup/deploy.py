@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from components.cluster_setup import secrets
+from components.cluster_setup import initializer, secrets
 from components.cluster_setup.addresses import api_server
 from components.cluster_setup.definitions import known, missing, serves
 from components.cluster_setup.kubectl import Kubectl, SetupError
@@ -52,6 +52,8 @@ def prepare(kubectl: Kubectl, overlay: str, options: Options, say: Callable[[str
     objects = with_images(objects, allow_tags=options.allow_tags)
     for image in sorted(loose_images(objects)):
         say(f"note: the image {image} has a tag and no digest; pin it in your overlay's images:")
+    if any(item["kind"] == "ServingRuntime" for item in objects) and (hint := initializer.advice(kubectl)):
+        say(hint)
     return with_addresses(objects, api_server(kubectl))
 
 

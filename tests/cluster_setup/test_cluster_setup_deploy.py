@@ -10,6 +10,7 @@ import pytest
 from manifest_objects import objects
 from setup_world import World
 
+from components.cluster_setup import initializer
 from components.cluster_setup.addresses import Address, api_server, egress
 from components.cluster_setup.deploy import Options, deploy, prepare
 from components.cluster_setup.kubectl import SetupError
@@ -275,3 +276,15 @@ def test_undeploy_refuses_while_judges_or_trainings_are_there(world: World) -> N
     assert not world.changed
     undeploy(world, "h800", force=True, say=quiet)
     assert world.changed
+
+
+def test_an_initializer_that_restricted_would_refuse_is_told_with_the_command_that_mends_it(world: World) -> None:
+    kind = "clusterstoragecontainers.serving.kserve.io"
+    assert initializer.advice(world) is None
+    world.put(kind, None, "default", {"spec": {"container": {"name": "storage-initializer"}}})
+    said: list[str] = []
+    deploy(world, "h800", Options(), said.append)
+    (told,) = [line for line in said if "storage initializer" in line]
+    change = json.loads(told.partition("-p '")[2].rstrip("'"))
+    world.put(kind, None, "default", change)
+    assert initializer.advice(world) is None
