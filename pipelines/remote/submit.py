@@ -11,6 +11,9 @@ from typing import Any
 from components.core.errors import ConfigError
 from components.core.request import Request, store_url
 from components.core.spec import Experiment, load_experiment
+from components.core.spec.problems import config_error
+from components.planning.assumptions import Assumptions
+from components.planning.plan import make_plan
 from pipelines.compile import compile_pipelines
 from pipelines.on_cluster import SERVICE_ACCOUNT, key_variables, kubernetes_of
 from pipelines.remote.connect import Remote
@@ -72,7 +75,8 @@ def prepare(
         base: with ``checkpoint``: 1 to have the policy before training answer too.
 
     Raises:
-        ConfigError: a mistake, a file that only this machine has, or a cluster that is this machine.
+        ConfigError: a mistake, a file that only this machine has, a cluster that is this machine, or a training that
+            its cluster cannot hold.
     """
     if judge.endswith((".yaml", ".yml")):
         overrides, judge = [f"judge={json.dumps(judge)}", *overrides], ""
@@ -95,7 +99,15 @@ def prepare(
     }
     if checkpoint:
         return Prepared(experiment, "evaluate", {**arguments, "checkpoint": checkpoint, "base": base})
+    _check_plan(experiment)
     return Prepared(experiment, "judged-grpo", arguments)
+
+
+def _check_plan(experiment: Experiment) -> None:
+    """Refuse what ``make plan`` refuses."""
+    problems = make_plan([experiment], Assumptions()).problems
+    if problems:
+        raise config_error("the plan", problems)
 
 
 def submit(remote: Remote, prepared: Prepared, *, allow_tags: bool = False) -> Submitted:

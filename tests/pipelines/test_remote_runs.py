@@ -12,6 +12,7 @@ from components.core.errors import ServiceError
 from components.core.manifest import FileEntry, Manifest, sha256_file
 from components.core.spec import load_experiment
 from components.core.store import Store
+from components.kube import kinds
 from pipelines.__main__ import main
 from pipelines.remote.connect import connect
 from pipelines.remote.logs import run_logs
@@ -226,3 +227,30 @@ def test_a_run_is_cancelled_once(world, capsys):
     assert main(["cancel", "two"]) == 0
     assert "has ended already: failed" in capsys.readouterr().out
     assert world.asked.count(("POST", "/apis/v2beta1/runs/11111111-0000-4000-8000-000000000002:terminate")) == 0
+
+
+def test_the_log_of_the_failed_step_comes_from_kubernetes(world, double, capsys, monkeypatch):
+    monkeypatch.setenv("KFP_NAMESPACE", double.namespace)
+    run_id = "11111111-0000-4000-8000-000000000002"
+    for name, step in (("wf-score-1", "score"), ("wf-generate-1", "generate")):
+        labels = {"pipeline/runid": run_id, "gavel.dev/step": step}
+        container = {"name": "main", "image": "registry.test/gavel/evaluation"}
+        pod = {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": name, "labels": labels},
+            "spec": {"containers": [container]},
+        }
+        double.cluster().create(kinds.PODS, pod)
+        double.set_log(name, f"step {step} failed: no such judge\n")
+    assert main(["logs", "two"]) == 0
+    out = capsys.readouterr().out
+    assert "pod wf-score-1" in out
+    assert "step score failed: no such judge" in out
+    assert "generate" not in out
+    # Whoever may not read pods is told how to ask somebody who may.
+    double.use("nobody")
+    assert main(["logs", "two"]) == 0
+    out = capsys.readouterr().out
+    assert "the log of score cannot be read from here" in out
+    assert f"kubectl -n {double.namespace} logs" in out

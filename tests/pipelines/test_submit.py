@@ -100,6 +100,7 @@ def test_several_users_have_namespaces(kfp: KfpDouble, monkeypatch: pytest.Monke
         (["EXPERIMENT=verinstruct_rl", "JUDGE=nobody"], "nobody"),
         (["EXPERIMENT=verinstruct_rl", "SEED=x"], "seed"),
         (["EXPERIMENT=verinstruct_rl", "START_FROM=file:///a/b"], "no s3:// URI"),
+        (["EXPERIMENT=verinstruct_rl", "cluster.gpus=16"], "do not find room on 2 nodes"),
         (["EXPERIMENT=verinstruct_rl", "training.stepz=1"], "did you mean steps?"),
     ],
 )
