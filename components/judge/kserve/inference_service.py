@@ -48,7 +48,9 @@ _SCRATCH = "/scratch"
 _SUFFIX = 8
 
 
-def inference_service(spec: "JudgeSpec", kubernetes: "KubernetesSpec", experiment: str) -> dict[str, Any]:
+def inference_service(
+    spec: "JudgeSpec", kubernetes: "KubernetesSpec", experiment: str, *, weights: str | None = None
+) -> dict[str, Any]:
     """The object, without leases.
 
     Its name is the judge's with a hash of what is asked for, so that experiments with different settings of one judge
@@ -60,12 +62,14 @@ def inference_service(spec: "JudgeSpec", kubernetes: "KubernetesSpec", experimen
         spec: the judge, with serving kserve.
         kubernetes: pools, queue and names.
         experiment: name of the experiment that brings it up.
+        weights: URL of the very folder with the weights, where the source tells less (see
+            :func:`components.judge.kserve.source.located`).
 
     Raises:
         ConfigError: pool, weights or name are not possible.
     """
     annotations = {**_mode(spec), ANNOTATION_MODEL: served_model(spec)}
-    predictor = _predictor(spec, kubernetes)
+    predictor = _predictor(spec, kubernetes, weights)
     asked = digest({"annotations": annotations, "predictor": predictor, "queue": kubernetes.queue})
     labels = {
         **MANAGED_BY,
@@ -147,7 +151,7 @@ def _pool(spec: "JudgeSpec", kubernetes: "KubernetesSpec") -> "PoolSpec":
     return pool
 
 
-def _predictor(spec: "JudgeSpec", kubernetes: "KubernetesSpec") -> dict[str, Any]:
+def _predictor(spec: "JudgeSpec", kubernetes: "KubernetesSpec", weights: str | None) -> dict[str, Any]:
     deployment, pool = spec.deployment, _pool(spec, kubernetes)
     shared = min(_SHARED_GIB, kubernetes.shm_gib) if deployment.gpus > 1 else 0.0
     made: dict[str, Any] = {
@@ -167,7 +171,7 @@ def _predictor(spec: "JudgeSpec", kubernetes: "KubernetesSpec") -> dict[str, Any
             "seccompProfile": {"type": "RuntimeDefault"},
         },
         "volumes": [*_scratch(spec, {"emptyDir": {"sizeLimit": "50Gi"}}), *_shared_volume(shared)],
-        "model": _model(spec, kubernetes, pool, shared),
+        "model": _model(spec, weights or storage_uri(spec, kubernetes.model_claim), pool, shared),
     }
     if deployment.min_replicas > 0:
         # A second copy beside the first would need GPUs that nobody has.
@@ -181,9 +185,8 @@ def _predictor(spec: "JudgeSpec", kubernetes: "KubernetesSpec") -> dict[str, Any
     return made
 
 
-def _model(spec: "JudgeSpec", kubernetes: "KubernetesSpec", pool: "PoolSpec", shared: float) -> dict[str, Any]:
+def _model(spec: "JudgeSpec", storage: str | None, pool: "PoolSpec", shared: float) -> dict[str, Any]:
     deployment = spec.deployment
-    storage = storage_uri(spec, kubernetes.model_claim)
     made: dict[str, Any] = {
         # A runtime of ours takes its own format alone, so that KServe never chooses it for somebody else's model.
         "modelFormat": {"name": deployment.runtime if deployment.runtime in OURS else "huggingface"},

@@ -12,8 +12,37 @@ if TYPE_CHECKING:
 
 MODELS: Final = ("/gavel/models", "/models")
 """Where the claim with model weights is mounted in trainers and steps; a judge's folder is named from there."""
+_CONFIG, _INSIDE = "config.json", "model"
 MOUNT: Final = "/mnt/models"
 """Where KServe puts what storageUri names."""
+
+
+def located(spec: "JudgeSpec") -> str | None:
+    """The URL of the very folder that holds a model of an S3 store; None for other sources.
+
+    A folder that merge-checkpoint published has the model in ``model``; KServe fetches a folder as it is and knows of
+    no manifests. Asks the store.
+
+    Raises:
+        ConfigError: there is no model at the URL.
+        StorageError: the store does not answer.
+    """
+    source = spec.source
+    if not isinstance(source, UriSource) or not source.uri.startswith("s3://"):
+        return None
+    from components.core.store import Store
+    from components.core.store.keys import join, join_url, split_uri
+
+    head, key = split_uri(source.uri)
+    store = Store.open(head)
+    for inside in ("", _INSIDE):
+        if store.exists(join(key, inside, _CONFIG)):
+            return join_url(source.uri, inside)
+    raise ConfigError(
+        f"there is no {_CONFIG} of a model at this URL, nor in {_INSIDE}/ below it",
+        where=f"judge {spec.name}: source.uri {source.uri}",
+        remedy="name the folder that merge-checkpoint published, or one with a model in Hugging Face layout",
+    )
 
 
 def storage_uri(spec: "JudgeSpec", claim: str | None) -> str | None:

@@ -12,6 +12,7 @@ from components.judge.kserve.inference_service import inference_service
 from components.judge.kserve.lookup import held_by, services_of
 from components.judge.kserve.patience import Patience
 from components.judge.kserve.sizing import weight_gib
+from components.judge.kserve.source import located
 from components.judge.kserve.waiting import GoneError, Waiting
 from components.judge.leases.ended import Ended
 from components.judge.leases.hold import release, sweep_one, take
@@ -66,7 +67,7 @@ class KservePlacement:
         spec, kubernetes = self._spec, self._kubernetes()
         patience = self._patience or Patience.of(spec, kubernetes)
         cluster = Cluster.connect(kubernetes.namespace)
-        body = inference_service(spec, kubernetes, self._experiment)
+        body = inference_service(spec, kubernetes, self._experiment, weights=located(spec))
         self._free_others(cluster, body["metadata"]["name"], progress)
         lease = new_lease(holder(), self._experiment, kubernetes.lease_minutes)
         # Long waits for a node must not outlive the lease: up is a holder like any other.

@@ -47,7 +47,7 @@ class ProcessOperator(ServingOperator):
             )
         url = f"http://127.0.0.1:{port}"
         self._running[name] = (url, child)
-        end = time.monotonic() + 120
+        end = time.monotonic() + 600
         while not is_healthy(url, "/health"):
             assert child.poll() is None, (self._state / f"{name}.log").read_text()
             assert time.monotonic() < end

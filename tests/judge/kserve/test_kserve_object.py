@@ -3,6 +3,7 @@
 import json
 import re
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +14,10 @@ from kserve_specs import cluster, judge, tiny
 from components.core.errors import ConfigError
 from components.core.spec.judge import JudgeSpec
 from components.core.spec.single import load_judge
+from components.core.store import Store
+from components.core.store.files import FileStore
 from components.judge.kserve.inference_service import inference_service, service_name
+from components.judge.kserve.source import located
 from components.judge.leases.record import Lease, Leases, written
 from components.kube.labels import selector
 
@@ -186,6 +190,30 @@ def test_our_cpu_server_makes_its_weights_itself() -> None:
 )
 def test_weights_lie_where_the_pod_sees_them(source: Object, uri: str) -> None:
     assert predictor(made(judge(source=source)))["model"]["storageUri"] == uri
+
+
+def test_a_published_folder_is_served_from_where_its_model_lies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder stands in for the bucket: only the URL of the store differs."""
+    opened: list[str] = []
+
+    def open_folder(url: str) -> Store:
+        opened.append(url)
+        return FileStore(f"file://{tmp_path}")
+
+    monkeypatch.setattr("components.core.store.Store.open", open_folder)
+    plain = judge(source={"kind": "uri", "uri": "s3://gavel/arm/plain"})
+    published = judge(source={"kind": "uri", "uri": "s3://gavel/arm/published"})
+    for name in ("plain", "published/model"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "config.json").write_text("{}")
+    assert located(plain) == "s3://gavel/arm/plain"
+    assert located(published) == "s3://gavel/arm/published/model"
+    assert opened == ["s3://gavel/arm", "s3://gavel/arm"]
+    assert located(judge()) is None
+    with pytest.raises(ConfigError, match=r"no config\.json of a model"):
+        located(judge(source={"kind": "uri", "uri": "s3://gavel/arm/none"}))
 
 
 @pytest.mark.parametrize("path", ["/home/me/qwen", "/models", "/models/../etc", "/modelsx/a"])

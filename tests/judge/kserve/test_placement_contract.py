@@ -60,7 +60,7 @@ class Place:
         return resolve_endpoint(spec or self.spec(), self.state, self.cluster)
 
 
-PATIENCE = dataclasses.replace(QUICK, start=120.0, config=5.0)
+PATIENCE = dataclasses.replace(QUICK, start=600.0, config=5.0)
 
 
 @pytest.fixture(params=["local", "kserve"])
