@@ -239,3 +239,11 @@ def _labels_of_a_task(placing: Any) -> dict[str, str]:
         documents = list(yaml.safe_load_all(target.read_text()))
     (executor,) = documents[1]["platforms"]["kubernetes"]["deploymentSpec"]["executors"].values()
     return dict(executor["podMetadata"]["labels"])
+
+
+@pytest.mark.parametrize(("overlay", "mode"), [("dev", "ReadWriteOnce"), ("h800", "ReadWriteMany")])
+def test_claims_can_be_mounted_from_as_many_nodes_as_the_cluster_has(overlay: str, mode: str) -> None:
+    spec = kubernetes(overlay).kubernetes
+    for claim in (spec.work_claim, spec.model_claim):
+        assert named(overlay, "PersistentVolumeClaim", claim)["spec"]["accessModes"] == [mode]
+    assert (max(pool.nodes for pool in spec.pools.values()) > 1) == (mode == "ReadWriteMany")
