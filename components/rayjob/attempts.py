@@ -8,12 +8,13 @@ from typing import Any
 from components.core.errors import StepError
 from components.core.progress import Progress
 from components.core.store import Store
+from components.core.store.keys import join
 from components.kube.cluster import Cluster
 from components.kube.errors import AlreadyExistsError
 from components.kube.kinds import RAY_JOBS
 from components.kube.labels import ANNOTATION_SPEC
 from components.rayjob import messages
-from components.rayjob.messages import ATTEMPTS, Attempts
+from components.rayjob.messages import ATTEMPTS, FAILURE, Attempts
 from components.rayjob.names import LAST_ATTEMPT, attempt_name, attempt_number
 from components.rayjob.status import ended, phase
 
@@ -52,6 +53,8 @@ class AttemptLog:
                 return self._adopted(alive[-1], body)
             number = self._next(jobs)
             wanted = body(attempt_name(self.base, number))
+            # Numbers come again; an old word on a failure must not.
+            self.store.delete(join(self.place, FAILURE))
             try:
                 job = self.cluster.create(RAY_JOBS, wanted)
             except AlreadyExistsError:

@@ -110,6 +110,17 @@ def _ports(count: int) -> list[int]:
     return found
 
 
+def _agent_ports() -> list[str]:
+    """Ports of a node's agents: raylet waits 15 s for those that it is not told."""
+    names = (
+        "metrics-export-port",
+        "dashboard-agent-listen-port",
+        "dashboard-agent-grpc-port",
+        "runtime-env-agent-port",
+    )
+    return [f"--{name}={port}" for name, port in zip(names, _ports(len(names)), strict=True)]
+
+
 class RayNodes:
     """Head and worker of the generated object, as processes of this machine."""
 
@@ -133,24 +144,39 @@ class RayNodes:
             "HF_HOME": str(folder / "hub"),
             "HOME": str(home),
         }
-        port, dashboard, agent, agent2, client = _ports(5)
+        self._folder, self._temporary = folder, temporary
+        self.processes: list[subprocess.Popen[bytes]] = []
+        for attempt in range(4):
+            if self._up(head["rayStartParams"], worker["rayStartParams"], attempt):
+                return
+            # Ray gives its own processes 30 s, which no setting changes: too little on a busy machine.
+            self.kill()
+        raise AssertionError((folder / "head.log").read_text()[-2000:])
+
+    def _up(self, head: dict[str, str], worker: dict[str, str], attempt: int) -> bool:
+        port, dashboard, client = _ports(3)
         self.dashboard = f"http://127.0.0.1:{dashboard}"
-        common = ["--block", "--min-worker-port=0", "--max-worker-port=0", "--object-store-memory=100000000"]
         here = "--node-ip-address=127.0.0.1"
-        self.processes = [
-            self._start(
-                ["--head", f"--port={port}", f"--dashboard-port={dashboard}", f"--temp-dir={temporary}",
-                 f"--dashboard-agent-listen-port={agent}", f"--ray-client-server-port={client}", here],
-                head["rayStartParams"], common, folder / "head.log",
-            )
+        common = ["--block", "--min-worker-port=0", "--max-worker-port=0", "--object-store-memory=100000000"]
+        of_head = [
+            "--head", f"--port={port}", f"--dashboard-port={dashboard}", f"--temp-dir={self._temporary}{attempt}",
+            f"--ray-client-server-port={client}", here, *_agent_ports(),
         ]  # fmt: skip
-        self._wait()
-        self.processes.append(
-            self._start(
-                [f"--address=127.0.0.1:{port}", f"--dashboard-agent-listen-port={agent2}", here],
-                worker["rayStartParams"], common, folder / "worker.log",
-            )
-        )  # fmt: skip
+        of_worker = [f"--address=127.0.0.1:{port}", here, *_agent_ports()]
+        self.processes = [self._start(of_head, head, common, self._folder / "head.log")]
+        if not self._started("head.log"):
+            return False
+        self.processes.append(self._start(of_worker, worker, common, self._folder / "worker.log"))
+        return self._started("worker.log")
+
+    def _started(self, log: str) -> bool:
+        """Whether the newest process says that its node runs."""
+        end = time.monotonic() + 150
+        while time.monotonic() < end and self.processes[-1].poll() is None:
+            if "Ray runtime started" in (self._folder / log).read_text():
+                return True
+            time.sleep(0.5)
+        return False
 
     def _start(
         self, own: list[str], parameters: dict[str, str], common: list[str], log: Path
@@ -161,19 +187,6 @@ class RayNodes:
                 [str(Path(sys.executable).with_name("ray")), "start", *own, *asked, *common],
                 env=self.environment, stdout=out, stderr=out, stdin=subprocess.DEVNULL, start_new_session=True,
             )  # fmt: skip
-
-    def _wait(self) -> None:
-        import urllib.request
-
-        end = time.monotonic() + 120
-        while time.monotonic() < end:
-            try:
-                with urllib.request.urlopen(f"{self.dashboard}/api/version", timeout=5):
-                    return
-            except OSError:
-                assert self.processes[0].poll() is None, "ray start ended"
-                time.sleep(0.5)
-        raise AssertionError("Ray's dashboard does not answer")
 
     def kill(self) -> None:
         """As when the nodes are gone: everything at once."""

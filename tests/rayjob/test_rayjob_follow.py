@@ -2,7 +2,8 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -61,6 +62,20 @@ class InThread:
         assert not self.thread.is_alive()
         if self.error is not None:
             raise self.error
+
+
+@contextmanager
+def saying(api: Api, played: Played, failure: Failure) -> Iterator[None]:
+    """A driver that leaves a word once its job is there."""
+
+    def work() -> None:
+        wait_for(lambda: jobs(api))
+        played.fail(failure)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    yield
+    thread.join()
 
 
 def test_a_job_is_submitted_followed_and_its_end_is_the_steps(api: Api, played: Played) -> None:
@@ -122,14 +137,22 @@ def test_a_pod_that_was_out_of_memory_is_named_with_its_remedy(api: Api, played:
 
 @pytest.mark.parametrize("kind", [JudgeError, StepError])
 def test_the_drivers_own_error_is_raised_again(api: Api, played: Played, kind: type[StepError]) -> None:
-    played.fail(Failure.of(BASE, kind("the judge is out", where="reward", remedy="wake it")))
-    with RayOperator(api, Ray("fails")), pytest.raises(kind, match="the judge is out") as caught:
+    said = Failure.of(BASE, kind("the judge is out", where="reward", remedy="wake it"))
+    behaviour, wanted = Ray("fails", running=0.5), pytest.raises(kind, match="the judge is out")
+    with RayOperator(api, behaviour), saying(api, played, said), wanted as caught:
         follow(api, played)
     assert (caught.value.where, caught.value.remedy) == ("reward", "wake it")
 
 
 def test_an_old_word_of_another_attempt_is_not_taken_for_this_ones(api: Api, played: Played) -> None:
-    played.fail(Failure.of(f"{BASE}-r4", JudgeError("the judge is out")))
+    said = Failure.of(f"{BASE}-r4", JudgeError("the judge is out"))
+    behaviour, wanted = Ray("fails", running=0.5), pytest.raises(StepError, match="AppFailed")
+    with RayOperator(api, behaviour), saying(api, played, said), wanted:
+        follow(api, played)
+
+
+def test_an_old_word_under_a_number_that_comes_again_is_gone(api: Api, played: Played) -> None:
+    played.fail(Failure.of(BASE, JudgeError("the judge is out")))
     with RayOperator(api, Ray("fails")), pytest.raises(StepError, match="AppFailed"):
         follow(api, played)
 
@@ -185,9 +208,9 @@ def test_hangs_are_counted_over_a_restart_of_the_step(api: Api, played: Played) 
 
 
 def test_a_trainer_that_says_that_it_hung_begins_again(api: Api, played: Played) -> None:
-    played.fail(Failure(BASE, "StepError", "the trainer hung", hung=True))
-    plans = {BASE: Ray("fails"), f"{BASE}-r1": Ray("succeeds")}
-    with RayOperator(api, behaviours=plans):
+    said = Failure(BASE, "StepError", "the trainer hung", hung=True)
+    plans = {BASE: Ray("fails", running=0.5), f"{BASE}-r1": Ray("succeeds")}
+    with RayOperator(api, behaviours=plans), saying(api, played, said):
         follow(api, played)
     assert jobs(api) == [BASE, f"{BASE}-r1"]
 
