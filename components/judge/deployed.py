@@ -4,6 +4,7 @@ Where a judge runs decides no verdict. The modules that know clusters are theref
 version of a step does not see: a change in how judges are deployed repeats no training and no scoring.
 """
 
+import contextlib
 import importlib
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -27,6 +28,8 @@ def find_on_cluster(spec: "JudgeSpec", cluster: "ClusterSpec | None") -> str:
 def keeping(
     judges: Sequence["JudgeSpec"], cluster: "ClusterSpec", experiment: str, told: Callable[[str], None]
 ) -> AbstractContextManager[None]:
-    """See :func:`components.judge.leases.renewing.renewing`."""
+    """See :func:`components.judge.leases.renewing.renewing`; on this machine nothing is kept, nor its modules needed."""
+    if cluster.placement != "kubernetes":
+        return contextlib.nullcontext()
     renewing = cast(Callable[..., AbstractContextManager[None]], importlib.import_module(_RENEWING).renewing)
     return renewing(judges, cluster, experiment=experiment, told=told)
