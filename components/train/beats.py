@@ -76,8 +76,9 @@ class Beats:
             step, told = int(local.get("step", 0)), str(local.get("state", ""))
             saving = _saving(work)
             signs = (_sizes(work), saving)
-            state = "waiting-for-judge" if told == "paused" else "saving" if saving else "training"
-            note = "" if told in ("training", "paused") else told
+            known: dict[str, State] = {"paused": "waiting-for-judge", "starting": "starting"}
+            state = known.get(told, "saving" if saving else "training")
+            note = "verl and Ray" if told == "starting" else "" if told in ("training", "paused") else told
         if signs != self._signs:
             self._signs, self._sequence = signs, self._sequence + 1
         return Heartbeat(self._attempt, self._start, self._sequence, state, step, note, time.time())

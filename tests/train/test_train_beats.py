@@ -74,6 +74,8 @@ def test_waiting_for_the_judge_and_saving_are_told(store: Store, tmp_path: Path)
     assert found.beat().sequence == saving.sequence + 1
     (folder / "gavel-complete.json").write_text("{}")
     assert found.beat().state == "training"
+    local(work, "starting", 2)
+    assert (found.beat().state, found.beat().note) == ("starting", "verl and Ray")
     local(work, "12 of 16 responses judged", 2)
     assert (found.beat().state, found.beat().note) == ("training", "12 of 16 responses judged")
 
