@@ -28,7 +28,7 @@ def find_on_cluster(spec: "JudgeSpec", cluster: "ClusterSpec | None") -> str:
 def keeping(
     judges: Sequence["JudgeSpec"], cluster: "ClusterSpec", experiment: str, told: Callable[[str], None]
 ) -> AbstractContextManager[None]:
-    """See :func:`components.judge.leases.renewing.renewing`; on this machine nothing is kept, nor its modules needed."""
+    """See :func:`components.judge.leases.renewing.renewing`; on this machine it does nothing and needs no modules."""
     if cluster.placement != "kubernetes":
         return contextlib.nullcontext()
     renewing = cast(Callable[..., AbstractContextManager[None]], importlib.import_module(_RENEWING).renewing)
