@@ -40,7 +40,10 @@ def small(machine: Path, tmp_path: Path, registry: Registry) -> Iterator[str]:
     name = f"{registry.name}/team/small:1"
     podman("build", "-t", name, "-f", str(tmp_path / "Dockerfile"), str(tmp_path))
     yield name
-    podman("image", "rm", "--force", name, check=False)
+    # By its id: pulled by digest, it has a second name.
+    podman(
+        "image", "rm", "--force", podman("image", "inspect", "--format", "{{.Id}}", name).stdout.strip(), check=False
+    )
 
 
 def test_what_arrived_is_named_by_its_digest(engine: Engine, small: str, registry: Registry) -> None:
