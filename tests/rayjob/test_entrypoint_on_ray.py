@@ -5,6 +5,7 @@ import dataclasses
 import importlib.util
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -217,6 +218,8 @@ def nodes(body: dict[str, Any], folder: Path) -> Iterator[RayNodes]:
         yield found
     finally:
         found.kill()
+        for left in Path("/tmp").glob(f"gr{os.getpid()}-{folder.name}*"):
+            shutil.rmtree(left, ignore_errors=True)
 
 
 def submit(cluster: RayNodes, body: dict[str, Any]) -> Any:
