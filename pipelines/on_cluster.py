@@ -11,7 +11,7 @@ from components.core.errors import ConfigError
 from components.core.holder import KFP_RUN
 from components.core.images import pinned
 from components.core.spec.cluster import ClusterSpec
-from components.core.spec.kubernetes import KubernetesSpec, PoolSpec
+from components.core.spec.kubernetes import MODELS, KubernetesSpec, PoolSpec
 from pipelines.needs import NEEDS, Need
 from pipelines.placing import Placing
 
@@ -23,7 +23,6 @@ KFP_API = "http://ml-pipeline.kubeflow.svc.cluster.local:8888"
 LIGHT_POOL = "steps"
 """Name of the node pool of light steps, where the cluster's ``pools`` has one."""
 _STATE = "/state"
-_MODELS = "/models"
 _BACKOFF = {"backoff_duration": "30s", "backoff_factor": 2.0, "backoff_max_duration": "600s"}
 _STORE_KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
 
@@ -122,7 +121,7 @@ class OnCluster(Placing):
             task.set_env_variable("GAVEL_IMAGE_TRAINER", self.images["trainer"])
             task.set_env_variable("KFP_HOST", self._kfp_api)
         if need.models:
-            models = _MODELS if self._model_claim else f"{_STATE}/models"
+            models = MODELS if self._model_claim else f"{_STATE}/models"
             task.set_env_variable("GAVEL_CACHE", f"{models}/gavel")
             task.set_env_variable("HF_HOME", f"{models}/huggingface")
 
@@ -132,7 +131,7 @@ class OnCluster(Placing):
         disk = self._cluster.disk_gib if need.heavy else need.disk_gib
         kubernetes.empty_dir_mount(task, "state", _STATE, size_limit=f"{disk:g}Gi")
         if need.models and self._model_claim:
-            kubernetes.mount_pvc(task, self._model_claim, _MODELS)
+            kubernetes.mount_pvc(task, self._model_claim, MODELS)
         if self._gpus(need):
             # Processes that share a model on several GPUs talk through it; a pod gets 64 MB by itself.
             shared = min(self._kubernetes.shm_gib, self._memory_gib(need) / 2)

@@ -9,7 +9,7 @@ from typing import Any
 from components.core.errors import ConfigError
 from components.core.images import image
 from components.core.spec.experiment import Experiment
-from components.core.spec.kubernetes import KubernetesSpec, PoolSpec
+from components.core.spec.kubernetes import MODELS, KubernetesSpec, PoolSpec
 from components.core.step.execute import INSIDE_VARIABLE
 from components.judge.endpoint import ENDPOINTS_VARIABLE
 from components.rayjob.messages import ATTEMPT_VARIABLE
@@ -20,8 +20,8 @@ USER = 10001
 SERVICE_ACCOUNT = "gavel-trainer"
 """Without a right in the API."""
 
-WORK, MODELS, HOME = "/gavel/work", "/gavel/models", "/home/gavel"
-"""Where the work claim, the models' claim and an empty home are mounted."""
+WORK, HOME = "/gavel/work", "/home/gavel"
+"""Where the work claim and an empty home are mounted."""
 
 _RAY_VARIABLES = {
     "RAY_USAGE_STATS_ENABLED": "0",

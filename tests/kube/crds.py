@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CRDS = Kind("apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", namespaced=False)
 _NEEDED = ("InferenceService", "ServingRuntime", "RayJob", "RayCluster", "Workload", "LocalQueue")
 _NEEDED += ("ClusterQueue", "ResourceFlavor", "WorkloadPriorityClass")
-_ONLY = {"RayJob": "v1", "RayCluster": "v1", "Workload": "v1beta1"}
+_ONLY = {"RayJob": "v1", "RayCluster": "v1", "Workload": "v1beta2"}
 """Of the largest only the version in use is installed: a server takes a minute to digest them all."""
 
 

@@ -8,6 +8,8 @@ from pydantic import Field, StringConstraints
 
 from components.core.spec.base import Conflict, Count, Spec, Text
 
+MODELS: Final = "/models"
+"""Where the claim with model weights is mounted in every pod that has it; a model's folder is named from there."""
 SUBDOMAIN: Final = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
 LONG_LABEL: Final = r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
 _QUALIFIED: Final = (

@@ -24,9 +24,9 @@ def git_state(root: Path = ROOT) -> GitState | None:
         revision = built_from.removesuffix("-dirty")
         known = re.fullmatch(r"[0-9a-f]{40,64}", revision)
         return GitState(revision=revision, dirty=revision != built_from) if known else None
-    revision = _git(root, "rev-parse", "HEAD")
+    head = _git(root, "rev-parse", "HEAD")
     status = _git(root, "status", "--porcelain")
-    return None if revision is None or status is None else GitState(revision=revision, dirty=bool(status))
+    return None if head is None or status is None else GitState(revision=head, dirty=bool(status))
 
 
 def _git(root: Path, *arguments: str) -> str | None:

@@ -39,6 +39,8 @@ ANNOTATION_MODEL: Final = "gavel.dev/model"
 SERVICE_ACCOUNT: Final = "gavel-judge"
 USER: Final = 1000
 """Numeric, since runAsNonRoot cannot check a name; that of KServe's storage initializer, which writes the weights."""
+FILES: Final = 10001
+"""Group of the files on the models' claim: that of every pod that mounts it, or they would take it from each other."""
 _MODE = "serving.kserve.io/deploymentMode"
 _AUTOSCALER = "serving.kserve.io/autoscalerClass"
 _QUEUE = "kueue.x-k8s.io/queue-name"
@@ -166,7 +168,7 @@ def _predictor(spec: "JudgeSpec", kubernetes: "KubernetesSpec", weights: str | N
             "runAsNonRoot": True,
             "runAsUser": USER,
             "runAsGroup": USER,
-            "fsGroup": USER,
+            "fsGroup": FILES,
             "fsGroupChangePolicy": "OnRootMismatch",
             "seccompProfile": {"type": "RuntimeDefault"},
         },

@@ -5,13 +5,12 @@ from typing import TYPE_CHECKING, Final
 
 from components.core.errors import ConfigError
 from components.core.spec.deployment import CPU_RUNTIME
+from components.core.spec.kubernetes import MODELS
 from components.core.spec.source import FolderSource, HubSource, PackageSource, TinySource, UriSource
 
 if TYPE_CHECKING:
     from components.core.spec.judge import JudgeSpec
 
-MODELS: Final = ("/gavel/models", "/models")
-"""Where the claim with model weights is mounted in trainers and steps; a judge's folder is named from there."""
 _CONFIG, _INSIDE = "config.json", "model"
 MOUNT: Final = "/mnt/models"
 """Where KServe puts what storageUri names."""
@@ -76,13 +75,12 @@ def storage_uri(spec: "JudgeSpec", claim: str | None) -> str | None:
 
 
 def _on_claim(path: str, claim: str | None, where: str) -> str:
-    for mount in MODELS:
-        inside = posixpath.relpath(path, mount)
-        if claim is not None and inside != "." and not inside.startswith(".."):
-            return f"pvc://{claim}/{inside}"
-    there = "the cluster has no model_claim" if claim is None else f"claim {claim} is mounted at {MODELS[0]}"
+    inside = posixpath.relpath(path, MODELS)
+    if claim is not None and inside != "." and not inside.startswith(".."):
+        return f"pvc://{claim}/{inside}"
+    there = "the cluster has no model_claim" if claim is None else f"claim {claim} is mounted at {MODELS}"
     raise ConfigError(
         f"no pod of the cluster sees the folder {path}: {there}",
         where=where,
-        remedy=f"put the weights on the claim and name them as {MODELS[0]}/FOLDER, or take them from hub or s3://",
+        remedy=f"put the weights on the claim and name them as {MODELS}/FOLDER, or take them from hub or s3://",
     )

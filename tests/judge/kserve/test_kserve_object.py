@@ -183,8 +183,7 @@ def test_our_cpu_server_makes_its_weights_itself() -> None:
     ("source", "uri"),
     [
         ({"kind": "folder", "path": "/models/qwen/32b"}, "pvc://gavel-models/qwen/32b"),
-        ({"kind": "folder", "path": "/gavel/models/qwen"}, "pvc://gavel-models/qwen"),
-        ({"kind": "uri", "uri": "file:///gavel/models/x/"}, "pvc://gavel-models/x"),
+        ({"kind": "uri", "uri": "file:///models/x/"}, "pvc://gavel-models/x"),
         ({"kind": "uri", "uri": "s3://gavel/arm/model"}, "s3://gavel/arm/model"),
     ],
 )
@@ -216,7 +215,7 @@ def test_a_published_folder_is_served_from_where_its_model_lies(
         located(judge(source={"kind": "uri", "uri": "s3://gavel/arm/none"}))
 
 
-@pytest.mark.parametrize("path", ["/home/me/qwen", "/models", "/models/../etc", "/modelsx/a"])
+@pytest.mark.parametrize("path", ["/srv/me/qwen", "/models", "/models/../etc", "/modelsx/a"])
 def test_weights_that_no_pod_sees_are_refused(path: str) -> None:
     with pytest.raises(ConfigError, match=re.escape(f"no pod of the cluster sees the folder {path}")):
         made(judge(source={"kind": "folder", "path": path}))
