@@ -290,5 +290,7 @@ def test_the_entrypoint_trains_is_killed_and_resumes_from_the_store(
     assert sorted({row["step"] for row in rollouts}) == list(range(1, STEPS + 1))
     assert {row["status"] for row in rollouts} <= {"scored", "abstained"}
     assert any(row["reward"] is not None for row in rollouts)
+    metrics = pq.read_table(folder / "metrics.parquet").to_pylist()
+    assert sorted({row["step"] for row in metrics}) == list(range(1, STEPS + 1))
     assert (folder / "checkpoint").is_dir()
     assert store.list(f"{asked.place}/checkpoints") == []

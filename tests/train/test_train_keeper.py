@@ -1,6 +1,7 @@
 """Checkpoints in the store: as they appear, complete or not at all, pruned, and brought back."""
 
 import io
+import json
 import sqlite3
 import time
 from collections.abc import Callable
@@ -39,16 +40,19 @@ class Training:
             db.execute("CREATE TABLE IF NOT EXISTS rollouts (step)")
             db.execute("INSERT INTO rollouts VALUES (?)", (step,))
         db.close()
-        (self.work / "metrics-1.jsonl").write_text("{}\n" * step)
+        lines = (json.dumps({"step": number, "data": {}}) for number in range(1, step + 1))
+        (self.work / "metrics-1.jsonl").write_text("\n".join(lines) + "\n")
 
     def rollouts(self) -> list[int]:
         with sqlite3.connect(self.work / "rollouts.sqlite") as db:
             return [row[0] for row in db.execute("SELECT step FROM rollouts ORDER BY step")]
 
 
-def keeper(store: Store, training: Training, stream: Any = None, keep: int = 1) -> CheckpointKeeper:
+def keeper(
+    store: Store, training: Training, stream: Any = None, keep: int = 1, settle: float = 0.0
+) -> CheckpointKeeper:
     progress = Progress("t", stream=stream or io.StringIO())
-    return CheckpointKeeper(store, PLACE, training.work, keep=keep, last=9, progress=progress, poll=0.02)
+    return CheckpointKeeper(store, PLACE, training.work, keep=keep, last=9, progress=progress, poll=0.02, settle=settle)
 
 
 def wait_for(what: Callable[[], Any]) -> None:
@@ -106,7 +110,7 @@ def test_a_start_with_an_empty_disk_goes_on_where_the_store_is(store: Store, tmp
     assert keeper(store, other).restore() == 2
     assert prepare_resume(other.work / "checkpoints") == 2
     assert other.rollouts() == [1, 2]
-    assert (other.work / "metrics-1.jsonl").read_text() == "{}\n" * 2
+    assert [json.loads(line)["step"] for line in (other.work / "metrics-1.jsonl").read_text().splitlines()] == [1, 2]
     weights = other.work / "checkpoints/global_step_2/actor/model.pt"
     assert weights.read_bytes() == b"weights 2" * 100
     assert sorted(path.name for path in other.work.iterdir()) == ["checkpoints", "metrics-1.jsonl", "rollouts.sqlite"]
@@ -195,3 +199,27 @@ def test_the_last_step_is_published_and_not_sent(store: Store, tmp_path: Path) -
     time.sleep(0.2)
     kept.finish(10)
     assert kept.stored() == []
+
+
+def test_the_metrics_of_its_step_which_are_written_after_it_go_with_it(store: Store, tmp_path: Path) -> None:
+    training = Training(tmp_path / "work")
+    training.rollout(1)
+    training.checkpoint(2)
+    kept = keeper(store, training, settle=60.0)
+    kept.start()
+    time.sleep(0.3)
+    assert kept.stored() == []
+    training.rollout(2)
+    wait_for(lambda: kept.stored() == [2])
+    kept.drop()
+    lines = store.read_bytes(f"{PLACE}/checkpoints/global_step_2/work/metrics-1.jsonl").decode().splitlines()
+    assert [json.loads(line)["step"] for line in lines] == [1, 2]
+
+
+def test_metrics_that_never_come_do_not_keep_a_checkpoint_from_the_store(store: Store, tmp_path: Path) -> None:
+    training = Training(tmp_path / "work")
+    training.checkpoint(2)
+    kept = keeper(store, training, settle=0.2)
+    kept.start()
+    wait_for(lambda: kept.stored() == [2])
+    kept.drop()
