@@ -98,7 +98,7 @@ def test_commands(capsys: pytest.CaptureFixture[str]) -> None:
     assert "check" in capsys.readouterr().err
     assert main(["pars", "x"]) == 2
     told = capsys.readouterr().err
-    assert "no command 'pars'; there are: check, serve, ledger, parse" in told
+    assert "no command 'pars'; there are: check, serve, sweep, ledger, parse" in told
     assert main(["--help"]) == 0
     assert "no command" not in capsys.readouterr().err
     assert main(["check", "--judge", "no-such-judge"]) == 1
@@ -147,7 +147,7 @@ def test_where_a_judge_runs_may_be_named_for_any_serving(
 ) -> None:
     monkeypatch.setenv("GAVEL_STATE", str(tmp_path))
     assert main(["check", "--judge", "qwen3-8b", "endpoint=http://127.0.0.1:9"]) == 1
-    assert "http://127.0.0.1:9/openai/v1/chat/completions" in capsys.readouterr().out
+    assert "http://127.0.0.1:9/v1/chat/completions" in capsys.readouterr().out
     assert main(["check", "--judge", "qwen3-8b"]) == 1
     assert 'make check-judge JUDGE=qwen3-8b SET="endpoint=URL"' in capsys.readouterr().err
 

@@ -33,7 +33,7 @@ from components.rayjob.names import base_name
 from components.rayjob.pods import Training
 from components.train.placed import STEP as TRAIN
 
-pytestmark = [pytest.mark.verl, pytest.mark.slow]
+pytestmark = [pytest.mark.verl, pytest.mark.slow, pytest.mark.cluster]
 
 STEPS = 3
 START_SECONDS = 420.0
