@@ -9,6 +9,7 @@ from pathlib import Path
 
 from components.core.errors import GavelError
 from pipelines import plan_cli
+from pipelines.arguments import split_arguments
 from pipelines.remote import commands as remote
 
 _EXPERIMENT = "a name in configs/experiments, or the path of a YAML file"
@@ -103,14 +104,7 @@ def _eval(options: argparse.Namespace) -> None:
 
     if "MAKELEVEL" in os.environ:
         die_with_parent(signal.SIGTERM)
-    given: dict[str, str] = {}
-    overrides = []
-    for argument in options.arguments:
-        key, _, value = argument.partition("=")
-        if key in _VARIABLES:
-            given[key] = value
-        else:
-            overrides.append(argument)
+    given, overrides = split_arguments(options.arguments, _VARIABLES)
     if given.get("JUDGE"):
         overrides.insert(0, f"judge={given['JUDGE']}")
     experiment = load_experiment(given.get("EXPERIMENT") or "quickstart", overrides)

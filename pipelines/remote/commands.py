@@ -3,6 +3,7 @@
 import argparse
 import os
 
+from pipelines.arguments import split_arguments
 from pipelines.remote.connect import connect
 
 _VARIABLES = ("EXPERIMENT", "JUDGE", "SEED", "START_FROM", "CHECKPOINT", "BASE")
@@ -43,14 +44,7 @@ def run_submit(options: argparse.Namespace) -> None:
     from components.core.errors import ConfigError
     from pipelines.remote.submit import prepare, submit
 
-    given: dict[str, str] = {}
-    overrides = []
-    for argument in options.arguments:
-        key, _, value = argument.partition("=")
-        if key in _VARIABLES:
-            given[key] = value
-        else:
-            overrides.append(argument)
+    given, overrides = split_arguments(options.arguments, _VARIABLES)
     if not given.get("EXPERIMENT"):
         remedy = "make submit EXPERIMENT=name-or-file KFP_HOST=http://..."
         raise ConfigError("no experiment is named", where="EXPERIMENT", remedy=remedy)
