@@ -10,9 +10,10 @@ is the figure to compare on a machine that others use. No test runs this.
 ``ours, all on``: profile, single flight, cache, budget, price, ledger, buckets of requests and of tokens, limiter,
 breaker, permits and rates shared by processes, deadlines. ``ours, transport``: limiter, breaker and deadlines, no more.
 
-Seen on two shared cores, milliseconds a call (ratio to bare aiohttp) at 64, 256 and 1,024 in flight, while the machine
-did much else (load 6 to 10): aiohttp and orjson 0.34, 0.35, 0.40; ours, transport 0.43 (1.2), 0.34 (1.0), 0.53 (1.3);
-ours, all on 0.68 (2.0), 0.61 (1.8), 0.79 (2.0). Before a lookup of what is not cached went without a statement, and an
+Seen on two quiet cores, milliseconds a call (ratio to bare aiohttp) at 64, 256 and 1,024 in flight: aiohttp and orjson
+0.42, 0.47, 0.58; ours, transport 0.41 (1.0), 0.47 (1.0), 0.55 (1.0); ours, all on 0.77 (1.8), 0.87 (1.8), 1.07 (1.9).
+On another day, under a load of 6 to 10: 0.34, 0.35, 0.40; 0.43 (1.2), 0.34 (1.0), 0.53 (1.3); 0.68 (2.0), 0.61 (1.8),
+0.79 (2.0). Before a lookup of what is not cached went without a statement, and an
 answer without copies, all on took 0.74 (2.9), 0.64 (1.9), 0.75 (1.9) under a load of 3. Earlier: requests in threads
 2.3 (6.1), 2.5 (6.7), 2.6 (7.0); openai 3.57 with a semaphore 22, 24 and 68 times bare aiohttp, litellm with a semaphore
 32, 28 and 28 times.
