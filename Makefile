@@ -200,8 +200,8 @@ test-suites: $(VENV)/.ready-dev ## Judges and writers killed many times, IFEval 
 	@$(PY) -m pytest -q -m suites
 
 .PHONY: test-arms
-test-arms: $(VENV)/.ready-dev ## Train the four arms of the judge study and others on the tiny model (some twenty minutes)
-	@$(PY) -m pytest -q -m arms
+test-arms: $(VENV)/.ready-dev ## Train the judge study's four arms and others on the tiny model (some 35 minutes): [ONLY=pytest's -k]
+	@$(PY) -m pytest -q -m arms $(if $(ONLY),-k $(call text,$(ONLY)))
 
 .PHONY: test-kills
 test-kills: $(VENV)/.ready-dev ## Kill the tiny pipeline at ten random points and go on; prompts in order after a kill (up to an hour)

@@ -94,7 +94,7 @@ def test_changed_statistics_only_write_the_report_anew(runner: Runner, first: st
     assert {step for step in DURABLE if statuses[step] == "ran"} == {"report"}
 
 
-@pytest.mark.arms
+@pytest.mark.kills
 def test_a_retrained_model_under_the_same_name_is_evaluated_again(runner: Runner, first: str):
     # The published training is lost and made anew: same identity, other weights, since sampling times differ.
     training = runner.published("train-grpo")
