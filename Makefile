@@ -184,7 +184,7 @@ schema: $(VENV)/.ready ## Write JSON schemas of the configuration to build/schem
 	@$(PY) -m pipelines schema build/schema
 
 .PHONY: test
-test: $(VENV)/.ready-dev ## Run the tests, the pipeline on the tiny model among them (under twenty minutes)
+test: $(VENV)/.ready-dev ## Run the tests, the pipeline on the tiny model among them (some thirty minutes)
 	@$(PY) -m pytest -q -m "not smollm and not kills and not arms and not suites and not cluster and not images"
 
 .PHONY: test-fast

@@ -38,7 +38,6 @@ SERVING_RUNTIMES = Kind("serving.kserve.io", "v1alpha1", "servingruntimes", "Ser
 RAY_JOBS = Kind("ray.io", "v1", "rayjobs", "RayJob")
 RAY_CLUSTERS = Kind("ray.io", "v1", "rayclusters", "RayCluster")
 WORKLOADS = Kind("kueue.x-k8s.io", "v1beta2", "workloads", "Workload")
-LOCAL_QUEUES = Kind("kueue.x-k8s.io", "v1beta2", "localqueues", "LocalQueue")
 PODS = Kind("", "v1", "pods", "Pod")
 EVENTS = Kind("", "v1", "events", "Event")
 SERVICES = Kind("", "v1", "services", "Service")

@@ -7,8 +7,6 @@ LABEL_FAMILY = "gavel.dev/family"
 LABEL_SIZE = "gavel.dev/size"
 ANNOTATION_SPEC = "gavel.dev/spec"
 """sha256 of what was asked for: an object with the same one can be adopted."""
-ANNOTATION_LEASE_PREFIX = "gavel.dev/lease-"
-"""Followed by a hash of the holder; the value is JSON with holder, experiment and expires (RFC 3339, UTC)."""
 
 
 def selector(labels: dict[str, str]) -> str:

@@ -3,7 +3,6 @@
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "kube"))
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from kube_fixture import api, double, real_server
