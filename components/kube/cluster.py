@@ -152,7 +152,8 @@ class Cluster:
     def events(self, uid: str) -> Events:
         """What the cluster reported on the object with this uid, oldest first."""
         found = self._items(EVENTS, {"fieldSelector": f"involvedObject.uid={uid}"})
-        return sorted((event(item) for item in found), key=lambda item: item.time)
+        # Their times are whole seconds: of two in one second the one seen more often tells more.
+        return sorted((event(item) for item in found), key=lambda item: (item.time, item.count))
 
     def pods(self, labels: dict[str, str]) -> Objects:
         """All pods with these labels, by name."""
