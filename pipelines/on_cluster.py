@@ -9,15 +9,13 @@ from typing import Any
 
 from components.core.errors import ConfigError
 from components.core.holder import KFP_RUN
-from components.core.images import pinned
+from components.core.images import USER, pinned
 from components.core.spec.cluster import ClusterSpec
 from components.core.spec.kubernetes import MODELS, KubernetesSpec, PoolSpec
 from pipelines.needs import NEEDS, Need
 from pipelines.placing import Placing
 
 SERVICE_ACCOUNT = "gavel-pipeline"
-USER = 10001
-"""Numeric user of the images; without a number runAsNonRoot refuses the pod."""
 KFP_API = "http://ml-pipeline.kubeflow.svc.cluster.local:8888"
 """KFP's API as pods of the cluster reach it."""
 LIGHT_POOL = "steps"

@@ -16,6 +16,9 @@ from components.core.services.state import source_root
 
 IMAGES = ("tools", "trainer", "serving", "evaluation", "cpu")
 """The last has everything for CPUs: it stands for the others on a cluster without GPUs."""
+USER = 10001
+"""User and group of every image, as a number: ``runAsNonRoot`` can check nothing else. Pods run as it, and it is the
+group of the files on claims that several pods mount."""
 FILE_VARIABLE = "GAVEL_IMAGES"
 """Names another images file."""
 _VERSION = "0.1.0"

@@ -7,15 +7,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from components.core.errors import ConfigError
-from components.core.images import image
+from components.core.images import USER, image
 from components.core.spec.experiment import Experiment
 from components.core.spec.kubernetes import MODELS, KubernetesSpec, PoolSpec
 from components.core.step.execute import INSIDE_VARIABLE
 from components.judge.endpoint import ENDPOINTS_VARIABLE
 from components.rayjob.messages import ATTEMPT_VARIABLE
-
-USER = 10001
-"""Numeric, as ``runAsNonRoot`` can only check numbers; the images' own user."""
 
 SERVICE_ACCOUNT = "gavel-trainer"
 """Without a right in the API."""

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from components.core.images import USER
+
 ROOT = Path(__file__).resolve().parents[2]
 IMAGES = ROOT / "images"
 FILES = sorted(IMAGES.glob("*.Dockerfile"))
@@ -52,6 +54,7 @@ class TestDockerfile:
     def test_the_last_user_is_a_number_and_not_root(self, path: Path) -> None:
         user = of(path, "USER")[-1]
         assert re.fullmatch(r"[1-9]\d+:[1-9]\d+", user), user
+        assert user == f"{USER}:{USER}"
         # Nothing is installed or copied after it.
         names = [name for name, _ in instructions(path)]
         assert not {"RUN", "COPY", "ADD"} & set(names[names.index("USER") :])

@@ -7,6 +7,7 @@ import yaml
 from manifest_objects import ALL, MANIFESTS, ROOT, Object, named, objects, strings
 
 from components.cluster_setup.objects import containers, pod_specs, title
+from components.core.images import USER
 from components.judge.kserve.inference_service import USER as JUDGE_USER
 
 WORKLOADS = {"StatefulSet", "Deployment", "DaemonSet", "Job", "CronJob", "Pod"}
@@ -53,6 +54,25 @@ def test_every_container_keeps_to_restricted(overlay: str) -> None:
         assert context["seccompProfile"] == {"type": "RuntimeDefault"}, name
         assert context["readOnlyRootFilesystem"] is True, name
         assert not context.get("privileged"), name
+
+
+@pytest.mark.parametrize("overlay", ALL)
+def test_pods_run_as_the_user_of_the_images_and_share_its_group(overlay: str) -> None:
+    for name, spec in pods(overlay):
+        context = spec["securityContext"]
+        assert {context[key] for key in ("runAsUser", "runAsGroup", "fsGroup")} == {USER}, name
+        assert {each["securityContext"]["runAsUser"] for each in spec["containers"]} == {USER}, name
+
+
+def test_no_other_file_of_the_programs_says_that_number() -> None:
+    said = {
+        str(path.relative_to(ROOT))
+        for folder in ("components", "pipelines")
+        for path in (ROOT / folder).rglob("*.py")
+        if re.search(rf"\b{USER}\b", path.read_text())
+    }
+    # Ray's client port is the same number.
+    assert said == {"components/core/images.py", "components/rayjob/pods.py"}
 
 
 @pytest.mark.parametrize("overlay", ALL)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from components.core.errors import ConfigError
 from components.core.identity import digest
+from components.core.images import USER as FILES
 from components.judge.kserve.server import OURS, arguments, probes
 from components.judge.kserve.sizing import load_seconds, memory_gib, size_label
 from components.judge.kserve.source import storage_uri
@@ -39,8 +40,6 @@ ANNOTATION_MODEL: Final = "gavel.dev/model"
 SERVICE_ACCOUNT: Final = "gavel-judge"
 USER: Final = 1000
 """Numeric, since runAsNonRoot cannot check a name; that of KServe's storage initializer, which writes the weights."""
-FILES: Final = 10001
-"""Group of the files on the models' claim: that of every pod that mounts it, or they would take it from each other."""
 _MODE = "serving.kserve.io/deploymentMode"
 _AUTOSCALER = "serving.kserve.io/autoscalerClass"
 _QUEUE = "kueue.x-k8s.io/queue-name"
@@ -168,6 +167,7 @@ def _predictor(spec: "JudgeSpec", kubernetes: "KubernetesSpec", weights: str | N
             "runAsNonRoot": True,
             "runAsUser": USER,
             "runAsGroup": USER,
+            # Of every pod that mounts the models' claim, or they would take the files from each other.
             "fsGroup": FILES,
             "fsGroupChangePolicy": "OnRootMismatch",
             "seccompProfile": {"type": "RuntimeDefault"},
