@@ -25,6 +25,12 @@ def portable(experiment: Experiment) -> str:
         # Its content goes along.
         tree["policy"]["chat_template"] = None
     _check(tree["data"], "path", "data.path")
+    if experiment.data.mixture is not None:
+        for key, _ in experiment.data.mixture.files():
+            file = tree["data"]["mixture"]
+            for part in key.split("."):
+                file = file[int(part) if part.isdigit() else part]
+            _check(file, "path", f"data.mixture.{key}.path")
     if tree["evaluation"]["ifeval"]:
         _check(tree["evaluation"]["ifeval"], "path", "evaluation.ifeval.path")
     for where, source in (("policy.source", tree["policy"]["source"]), ("judge.source", tree["judge"]["source"])):

@@ -1,13 +1,14 @@
 """Files that an experiment names: relative paths made whole, contents read, missing ones reported."""
 
 import hashlib
+from collections.abc import Iterator
 from pathlib import Path
 
 from components.core.spec.compose import Composer
 from components.core.spec.data import DataSpec
 from components.core.spec.fields import suggestion
 from components.core.spec.files import display, is_file, names_in, resolve
-from components.core.spec.places import Map
+from components.core.spec.places import Map, Seq
 from components.core.spec.problems import mark_of
 from components.core.spec.reward import RewardPrompts, RewardSpec
 from components.core.spec.secrets import shown
@@ -34,11 +35,28 @@ def locate(composer: Composer, part: str, tree: Map) -> None:
         path = _absolute(composer, part, tree, "path")
         if path is not None:
             _fingerprint(composer, part, tree, path)
+    if part == "data":
+        for key, file in _mixture_files(tree):
+            if not str(file.get("path")).startswith("s3://"):
+                path = _absolute(composer, key, file, "path")
+                if path is not None:
+                    _fingerprint(composer, key, file, path)
     ifeval = tree.get("ifeval") if part == "evaluation" else None
     if isinstance(ifeval, Map) and not str(ifeval.get("path")).startswith("s3://"):
         path = _absolute(composer, "evaluation.ifeval", ifeval, "path")
         if path is not None:
             _fingerprint(composer, "evaluation.ifeval", ifeval, path)
+
+
+def _mixture_files(tree: Map) -> Iterator[tuple[str, Map]]:
+    """The files of a mixture's sources that look like files, with their dotted keys."""
+    mixture = tree.get("mixture")
+    sources = mixture.get("sources") if isinstance(mixture, Map) else None
+    for name, source in sources.items() if isinstance(sources, Map) else ():
+        for part, files in source.items() if isinstance(source, Map) else ():
+            for number, file in enumerate(files) if isinstance(files, Seq) else ():
+                if isinstance(file, Map):
+                    yield f"data.mixture.sources.{name}.{part}.{number}", file
 
 
 def check_data_files(composer: Composer, data: DataSpec, tree: Map) -> None:

@@ -11,6 +11,7 @@ from components.core.spec.deployment import CPU_RUNTIME
 from components.core.spec.evaluation import EvaluationSpec
 from components.core.spec.judge import JudgeSpec
 from components.core.spec.kubernetes import unknown_pool
+from components.core.spec.mixture_checks import mixture_conflicts, mixture_reach, mixture_rows, tasks_conflicts
 from components.core.spec.panel import PanelSpec, panel_conflicts
 from components.core.spec.policy import PolicySpec
 from components.core.spec.reward import GIVES_PROBABILITIES, RewardSpec
@@ -238,9 +239,13 @@ def _reach(judge: JudgeSpec, data: DataSpec, cluster: ClusterSpec) -> Iterable[C
             f"{data.path!r} lies on this machine, but cluster.placement is kubernetes",
             "upload the file and give its s3:// URL, with sha256",
         )
+    yield from mixture_reach(data)
 
 
 def _rows(data: DataSpec, training: TrainingSpec) -> Iterable[Conflict]:
+    if data.mixture is not None:
+        yield from mixture_rows(data, training)
+        return
     if data.train_rows < training.prompts_per_step:
         yield Conflict(
             "data.train_rows",
@@ -318,6 +323,8 @@ CHECKS = (
     Check(("reward", "data"), _judged),
     Check(("reward", "data"), _penalties),
     Check(("reward", "data"), _rules),
+    Check(("reward", "data"), mixture_conflicts),
+    Check(("policy", "data", "evaluation"), tasks_conflicts),
     Check(("judge", "cluster"), _serving),
     Check(("judge", "cluster"), _deployment),
     Check(("judge", "data", "cluster"), _reach),

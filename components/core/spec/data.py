@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from components.core.spec.base import Conflict, Count, FileName, Name, Spec, Text
+from components.core.spec.mixture import MixtureSpec
 
 
 class CriterionSpec(Spec):
@@ -63,20 +64,25 @@ class DataSpec(Spec):
 
     name: Name
     """Name in the rows' data_source and in reports; the file's name where the file gives none. Unit: none. Required."""
-    kind: Literal["sentences", "jsonl", "rubric_rows", "verif_rows"]
-    """Generated from the templates in components/data/sentences; or read from a file: your own (jsonl), rows with
-    rubrics as RuscaRL and HealthBench have them, or rows with checkers and functions as VerIF has them.
-    Unit: none. Required."""
+    kind: Literal["sentences", "jsonl", "rubric_rows", "verif_rows", "mixture"]
+    """Generated from the templates in components/data/sentences; read from a file: your own (jsonl), rows with
+    rubrics as RuscaRL and HealthBench have them, or rows with checkers and functions as VerIF has them; or mixed from
+    task sets (mixture). Unit: none. Required."""
     path: Text | None = None
-    """File of every kind but sentences, .jsonl (one JSON object a line) or, for rubric_rows and verif_rows, .parquet: a
-    path (a relative one in a YAML file starts at that file's folder) or an s3:// URL. Unit: none. Default: null."""
+    """File of every kind but sentences and mixture, .jsonl (one JSON object a line) or, for rubric_rows and verif_rows,
+    .parquet: a path (a relative one in a YAML file starts at that file's folder) or an s3:// URL. Unit: none.
+    Default: null."""
     sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None = None
     """Content of ``path``; computed when the experiment is loaded, to be given for an s3:// URL. It stands for the path
     in the identity of results. Unit: none. Default: null."""
-    train_rows: Count
-    """Prompts for training. Unit: rows. Required."""
+    train_rows: Annotated[int, Field(ge=0)] = 0
+    """Prompts for training; kind mixture takes 0, since its sources and their limits decide, and every other kind at
+    least 1. Unit: rows. Default: 0."""
     heldout_rows: Count
-    """Prompts for evaluation; their templates and subjects never occur in training. Unit: rows. Required."""
+    """Prompts for evaluation; their templates and subjects never occur in training. For kind mixture, most rows of
+    the validation part. Unit: rows. Required."""
+    mixture: MixtureSpec | None = None
+    """For kind mixture: the sets, and how they are mixed. Unit: none. Default: null."""
     criteria: tuple[CriterionSpec, ...] = ()
     """The rubric of every row; with kind jsonl it may be empty when the rows bring theirs, with rubric_rows and
     verif_rows it is. Unit: none. Default: []."""
@@ -112,21 +118,44 @@ class DataSpec(Spec):
     def conflicts(self) -> Iterable[Conflict]:
         if self.kind == "sentences":
             yield from self._sentence_conflicts()
+        elif self.kind == "mixture":
+            yield from self._mixture_conflicts()
         elif self.path is None:
             yield Conflict(
                 "path", f"kind {self.kind} reads a file, and path is null", "give path, or set kind: sentences"
             )
+        if self.kind != "mixture" and self.train_rows == 0:
+            yield Conflict("train_rows", f"0, or missing, with kind {self.kind}", "give at least 1 prompt for training")
         used = {
             "criteria": self.kind in ("sentences", "jsonl"),
+            "mixture": self.kind == "mixture",
             "constraints": self.kind == "verif_rows",
             "rubric_from_checkers": self.kind == "verif_rows",
             "allow_benchmark": self.kind == "rubric_rows",
         }
         for key, in_use in used.items():
             if not in_use and getattr(self, key) != type(self).model_fields[key].default:
-                why = "it has no effect" if key != "criteria" else "the rows bring their own rubric"
+                why = "the rows bring their own rubric" if key == "criteria" else "it has no effect"
                 yield Conflict(key, f"{why} with kind {self.kind}", f"remove {key}")
         yield from _rubric_conflicts(self.criteria)
+
+    def _mixture_conflicts(self) -> Iterable[Conflict]:
+        if self.mixture is None:
+            yield Conflict("mixture", "null, and kind mixture mixes sets", "give mixture.sources, or another kind")
+        if self.train_rows:
+            yield Conflict(
+                "train_rows",
+                f"{self.train_rows} has no effect with kind mixture",
+                "remove it; set limit of a source, or mixture.total_rows with mixture.draw: materialised",
+            )
+        for key, remedy in (
+            ("path", "name the files in mixture.sources"),
+            ("sha256", "give it beside each file in mixture.sources"),
+            ("gold", "remove gold: tasks bring theirs"),
+            ("topic", "remove topic"),
+        ):
+            if getattr(self, key) is not None:
+                yield Conflict(key, "it has no effect with kind mixture", remedy)
 
     def _sentence_conflicts(self) -> Iterable[Conflict]:
         if self.path is not None:

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from components.core.spec.base import Conflict, Count, Spec, Tokens
 from components.core.spec.ifeval import IFEvalSpec
+from components.core.spec.tasks import TasksSpec
 
 
 class EvaluationSpec(Spec):
@@ -30,6 +31,9 @@ class EvaluationSpec(Spec):
     """Level of the intervals. Unit: fraction. Default: 0.95."""
     ifeval: IFEvalSpec | None = None
     """Has the trained policy also answer the benchmark IFEval; null does not. Unit: none. Default: null."""
+    tasks: TasksSpec | None = None
+    """Has the policy also answer the test sets of a mixture, scored by their official metrics; null does not.
+    Unit: none. Default: null."""
 
     def conflicts(self) -> Iterable[Conflict]:
         if self.top_k == 0:

@@ -75,6 +75,12 @@ class Experiment(Spec):
         return members_of(self.judge, self.panel)
 
     @property
+    def asks_judge(self) -> bool:
+        """Whether a judge is asked anything: the answers to a mixture's tests are scored by their own metrics, so that
+        there it is asked in training or not at all."""
+        return self.data.kind != "mixture" or self.reward.asks_in_training
+
+    @property
     def verdict_name(self) -> str:
         """Under which name the verdicts stand that make the reward: the judge's, or the panel's."""
         return self.judge.name if self.panel is None else self.panel.name
@@ -109,6 +115,8 @@ class Experiment(Spec):
         tree = self.model_dump(mode="json")
         if self.data.sha256:
             del tree["data"]["path"]
+        if self.data.mixture is not None:
+            tree["data"]["mixture"] = self.data.mixture.identity()
         if self.policy.chat_template_text is not None:
             del tree["policy"]["chat_template"]
         ifeval = tree["evaluation"]["ifeval"]
@@ -125,6 +133,8 @@ class Experiment(Spec):
     def data_identity(self) -> dict[str, Any]:
         """What decides the rows: they carry rubric and gold checks. A file counts by its content where it is known."""
         tree = self.data.model_dump(mode="json", exclude={"path"} if self.data.sha256 else set())
+        if self.data.mixture is not None:
+            tree["mixture"] = self.data.mixture.identity()
         return {**tree, "seed": self.seed}
 
     def policy_identity(self) -> dict[str, Any]:
@@ -169,7 +179,7 @@ class Experiment(Spec):
 
     def generation_identity(self) -> dict[str, Any]:
         """What decides the held-out responses, given a model."""
-        others = {"bootstrap_samples", "confidence", "ifeval"}
+        others = {"bootstrap_samples", "confidence", "ifeval", "tasks"}
         return {**self.evaluation.model_dump(mode="json", exclude=others), "seed": self.seed}
 
     def ifeval_identity(self) -> dict[str, Any] | None:
@@ -180,6 +190,12 @@ class Experiment(Spec):
             return None
         tree = ifeval.model_dump(mode="json", exclude={"path"} if ifeval.sha256 else set())
         return {**tree, "seed": self.seed}
+
+    def tasks_identity(self) -> dict[str, Any] | None:
+        """What decides the answers on the task sets and their figures, given a model and the sets; None where they are
+        not asked for."""
+        tasks = self.evaluation.tasks
+        return None if tasks is None else {**tasks.model_dump(mode="json"), "seed": self.seed}
 
     def evaluation_identity(self) -> dict[str, Any]:
         """What decides the evaluation as a whole: generation and statistics."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from pydantic.fields import FieldInfo
 
-from components.core.spec import source
+from components.core.spec import mixture, source, tasks
 from components.core.spec.base import Spec
 from components.core.spec.cluster import ClusterSpec, StoreSpec
 from components.core.spec.data import CriterionSpec, DataSpec, GoldSpec
@@ -38,11 +38,23 @@ MODELS: list[type[Spec]] = [
     DataSpec,
     CriterionSpec,
     GoldSpec,
+    mixture.MixtureSpec,
+    mixture.MixtureSources,
+    mixture.TaskFiles,
+    mixture.MbppFiles,
+    mixture.DataFile,
+    mixture.HubFile,
+    mixture.DomainWeights,
+    mixture.DedupSpec,
+    mixture.DecidedBy,
     TrainingSpec,
     LoraSpec,
     ScaffoldSpec,
     EvaluationSpec,
     IFEvalSpec,
+    tasks.TasksSpec,
+    tasks.DomainTokens,
+    tasks.DomainSamples,
     ClusterSpec,
     StoreSpec,
     KubernetesSpec,
