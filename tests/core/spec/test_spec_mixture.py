@@ -10,7 +10,7 @@ import pytest
 from components.core.spec import Experiment, load_experiment
 from pipelines.remote.portable import portable
 
-HUB = "{repo: owner/set, revision: 0123456789012345678901234567890123456789, file: a.parquet}"
+HUB = "{repo: owner/set, revision: 0123456789abcdef0123456789abcdef01234567, file: a.parquet}"
 S3 = "{path: 's3://bucket/rows.jsonl'}"
 
 
