@@ -1,0 +1,6 @@
+"""Seeded examples have no deadline here: the machine may be busy."""
+
+from hypothesis import settings
+
+settings.register_profile("no-deadline", deadline=None)
+settings.load_profile("no-deadline")
