@@ -1,6 +1,26 @@
 """Data contracts: the parquet tables that pass between steps, validated at both ends."""
 
-from components.core.contracts.schemas import CALLS, GENERATIONS, METRICS, PROMPTS, ROLLOUTS, SCORES, VERDICTS
+from components.core.contracts.schemas import (
+    CALLS,
+    GENERATIONS,
+    METRICS,
+    PROMPTS,
+    ROLLOUTS,
+    SCORES,
+    TASK_SCORES,
+    VERDICTS,
+)
 from components.core.contracts.tables import read_table, write_table
 
-__all__ = ["CALLS", "GENERATIONS", "METRICS", "PROMPTS", "ROLLOUTS", "SCORES", "VERDICTS", "read_table", "write_table"]
+__all__ = [
+    "CALLS",
+    "GENERATIONS",
+    "METRICS",
+    "PROMPTS",
+    "ROLLOUTS",
+    "SCORES",
+    "TASK_SCORES",
+    "VERDICTS",
+    "read_table",
+    "write_table",
+]

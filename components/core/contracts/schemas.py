@@ -153,3 +153,22 @@ SCORES = pa.schema(
 """One scored response. ``gold`` is keyword and not echo and length_ok, by rules that the judge does not see; each of
 them is null where nothing of the kind was checked, all four for a row without hidden checks.
 ``step`` is the training step for rollouts (``model`` = "rollout") and -1 for held-out generations."""
+
+TASK_SCORES = pa.schema(
+    [
+        _required("model", pa.string()),
+        _required("dataset", pa.string()),
+        _required("domain", pa.string()),
+        _required("row_id", pa.string()),
+        _required("sample_index", pa.int32()),
+        pa.field("correct", pa.bool_()),
+        pa.field("exact", pa.float64()),
+        pa.field("f1", pa.float64()),
+        pa.field("answer", pa.string()),
+        _required("detail", pa.string()),
+        _required("parts", pa.string()),
+    ]
+)
+"""One answer to a task, by the official metric of its set. ``correct`` is null where the check itself could not be run;
+``exact`` and ``f1`` also where the set has no such metric. ``answer`` is what was read out of the response, null where
+nothing was; ``parts`` a JSON object of further figures, such as those of supporting facts."""

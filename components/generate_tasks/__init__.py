@@ -1,0 +1,1 @@
+"""The generate-tasks step: answers to the test sets of a mixture."""

@@ -1,0 +1,1 @@
+"""The score-tasks step: official metrics of the answers to the test sets."""
