@@ -12,6 +12,7 @@ from components.core.holder import KFP_RUN
 from components.core.images import USER, pinned
 from components.core.spec.cluster import ClusterSpec
 from components.core.spec.kubernetes import MODELS, KubernetesSpec, PoolSpec
+from components.kube.labels import LABEL_PRIORITY, LABEL_QUEUE
 from pipelines.needs import NEEDS, Need
 from pipelines.placing import Placing
 
@@ -87,7 +88,21 @@ class OnCluster(Placing):
         kubernetes.set_image_pull_policy(task, "IfNotPresent")
         kubernetes.add_pod_label(task, "app.kubernetes.io/part-of", "gavel")
         kubernetes.add_pod_label(task, "gavel.dev/step", step)
+        if self._gpus(need):
+            self._queue(task)
         return task
+
+    def _queue(self, task: Any) -> None:
+        """Have Kueue count the pod like the training's, by its integration for plain pods.
+
+        The queue is looked for in the namespace of the runs. The priority is the training's: a pod that a higher one
+        pushes out is deleted, which KFP takes for an error, and its retries are for failures alone.
+        """
+        from kfp import kubernetes
+
+        for label, value in ((LABEL_QUEUE, self._kubernetes.queue), (LABEL_PRIORITY, self._kubernetes.priority)):
+            if value is not None:
+                kubernetes.add_pod_label(task, label, value)
 
     def _gpus(self, need: Need) -> int:
         return self._cluster.tensor_parallel if need.gpu and self._cluster.accelerator == "gpu" else 0

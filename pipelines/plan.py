@@ -81,8 +81,11 @@ def _place(run: RunPlan) -> Iterable[str]:
     workers = [pod for pod in run.pods if pod == run.pods[0]]
     head = run.pods[len(workers)]
     yield _line("nodes", f"{len(workers)} x {_asked(workers[0])}, and a head with {_asked(head)}")
-    if run.experiment.cluster.accelerator == "gpu":
-        yield _line("generation", f"{cluster.tensor_parallel} GPUs of one node, after the training")
+    if run.answering is not None and run.answering.gpus:
+        where = (
+            f"from queue {cluster.kubernetes.queue}" if run.answering.queued and cluster.kubernetes else "of one node"
+        )
+        yield _line("generation", f"{_asked(run.answering)} {where}, when the training's are free again")
 
 
 def _work(work: JudgeWork) -> Iterable[str]:

@@ -57,6 +57,16 @@ def training_pods(experiment: "Experiment", kubernetes: KubernetesSpec) -> list[
     return pods if here is None else [*pods, Pod(f"step of {experiment.name}", here, 0, *FOLLOWER, False)]
 
 
+def answering_pod(experiment: "Experiment", kubernetes: KubernetesSpec) -> Pod:
+    """The step that answers prompts after the training, when that one's pods are gone. Kueue counts it if it has GPUs
+    (pipelines/on_cluster.py)."""
+    cluster = experiment.cluster
+    gpus = cluster.tensor_parallel if cluster.accelerator == "gpu" else 0
+    queued = gpus > 0 and kubernetes.queue is not None
+    owner = f"generation of {experiment.name}"
+    return Pod(owner, kubernetes.training_pool, gpus, cluster.cpu_threads, cluster.memory_gib, queued)
+
+
 def judge_pods(judge: JudgeSpec, kubernetes: KubernetesSpec) -> list[Pod]:
     """One a copy: as many as are kept, at least one."""
     deployment = judge.deployment

@@ -12,7 +12,7 @@ from components.core.spec.problems import Problem
 from components.planning import refusals
 from components.planning.assumptions import Assumptions
 from components.planning.memory import Need, judge_need, policy_needs
-from components.planning.nodes import Pod, judge_pods, training_pods
+from components.planning.nodes import Pod, answering_pod, judge_pods, training_pods
 from components.planning.pace import Hours, hours_of
 from components.planning.tokens import JudgeWork, work_of
 
@@ -30,6 +30,7 @@ class RunPlan:
         hours: the time on GPUs; None where nothing comparable was measured.
         needs: memory of its GPUs.
         pods: of its training; none on a local cluster.
+        answering: the pod of its generation, which comes after the training; None on a local cluster.
         pool: nodes of the training; None on a local cluster.
     """
 
@@ -38,6 +39,7 @@ class RunPlan:
     hours: Hours | None
     needs: list[Need]
     pods: list[Pod]
+    answering: Pod | None
     pool: PoolSpec | None
 
     @property
@@ -103,9 +105,15 @@ def make_plan(experiments: Sequence["Experiment"], assumed: Assumptions) -> Plan
             problems += refusals.too_large([plan.need], first)
     for name, cluster in clusters(runs).items():
         if cluster.kubernetes is not None:
-            pods = [pod for run in runs if run.experiment.cluster.name == name for pod in run.pods]
-            pods += [pod for plan in judges if plan.cluster == name for pod in plan.pods]
-            problems += refusals.too_many_pods(pods, cluster.kubernetes, name)
+            here = [run for run in runs if run.experiment.cluster.name == name]
+            kept = [pod for plan in judges if plan.cluster == name for pod in plan.pods]
+            at_once = [pod for run in here for pod in run.pods] + kept
+            found = list(refusals.too_many_pods(at_once, cluster.kubernetes, name))
+            # Generation of one run may wait for that of another, but not for the judges.
+            for run in here:
+                if not found and run.answering is not None:
+                    found += refusals.too_many_pods([run.answering, *kept], cluster.kubernetes, name)
+            problems += found
     return Plan(runs, judges, problems, assumed)
 
 
@@ -128,7 +136,8 @@ def _run(experiment: "Experiment", assumed: Assumptions) -> RunPlan:
         else []
     )
     pods = training_pods(experiment, kubernetes) if kubernetes is not None else []
-    return RunPlan(experiment, work, hours_of(experiment, work, pool), needs, pods, pool)
+    answering = answering_pod(experiment, kubernetes) if kubernetes is not None else None
+    return RunPlan(experiment, work, hours_of(experiment, work, pool), needs, pods, answering, pool)
 
 
 def _judges(runs: Sequence[RunPlan]) -> list[JudgePlan]:

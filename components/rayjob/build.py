@@ -16,8 +16,8 @@ from components.core.errors import ConfigError
 from components.core.identity import canonical_json
 from components.engine.overrides import logical_cpus
 from components.kube.kinds import RAY_JOBS
-from components.kube.labels import ANNOTATION_SPEC
-from components.rayjob.names import LABEL_PRIORITY, LABEL_QUEUE, identity_labels
+from components.kube.labels import ANNOTATION_SPEC, LABEL_PRIORITY, LABEL_QUEUE
+from components.rayjob.names import identity_labels
 from components.rayjob.pods import Training, head_template, submitter_template, worker_template
 
 DEADLINE_SLACK = 1800

@@ -14,8 +14,6 @@ LIMIT = 47
 
 LAST_ATTEMPT = 9
 LABEL_IDENTITY = "gavel.dev/identity"
-LABEL_QUEUE = "kueue.x-k8s.io/queue-name"
-LABEL_PRIORITY = "kueue.x-k8s.io/priority-class"
 LABEL_CLUSTER = "ray.io/cluster"
 """KubeRay's, on the pods of a Ray cluster."""
 LABEL_SUBMITTER = "job-name"

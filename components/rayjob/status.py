@@ -6,7 +6,7 @@ from typing import Any, Literal
 from components.kube.cluster import Cluster
 from components.kube.errors import KubeError
 from components.kube.kinds import WORKLOADS
-from components.rayjob.names import LABEL_QUEUE
+from components.kube.labels import LABEL_QUEUE
 
 Phase = Literal["queued", "starting", "running", "succeeded", "failed"]
 

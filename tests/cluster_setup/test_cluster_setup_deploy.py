@@ -104,7 +104,7 @@ def test_what_a_missing_product_would_serve_is_left_out_when_allowed_and_said(wo
     said: list[str] = []
     found = prepare(world, "h800", Options(partial=True), said.append)
     assert not [item for item in found if "kueue" in item["apiVersion"]]
-    assert len(found) == len(objects("h800")) - 6
+    assert len(found) == len(objects("h800")) - 7
     assert any(line.startswith("left out") and "Kueue" in line for line in said)
 
 

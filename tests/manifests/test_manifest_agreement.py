@@ -10,7 +10,7 @@ import pytest
 import yaml
 from kserve_specs import cluster as judge_cluster
 from kserve_specs import judge, tiny
-from manifest_objects import ALL, ROOT, named, of_kind
+from manifest_objects import ALL, ROOT, named, of_kind, selects
 from manifest_objects import objects as objects_of
 from ray_training import IDENTITY, on_cluster, training
 from test_manifest_network import JUDGE, STEP, TRAINER
@@ -105,8 +105,16 @@ def test_kueues_flavor_is_the_pool_of_the_configuration() -> None:
     assert int(held[pool.rdma.resource]) >= pool.rdma.count * pool.nodes
     (quota,) = [item for item in of_kind("h800", "ResourceQuota") if item["metadata"]["name"] == "gavel-gpus"]
     assert quota["spec"]["hard"] == {f"requests.{pool.gpu_resource}": str(pool.gpus * pool.nodes)}
-    (local,) = of_kind("h800", "LocalQueue")
-    assert local["spec"]["clusterQueue"] == queue["metadata"]["name"]
+    # A pod's queue is looked for in its own namespace: trainings and judges, then a standalone KFP's steps with GPUs.
+    local = of_kind("h800", "LocalQueue")
+    assert {item["metadata"]["namespace"] for item in local} == {"gavel", "kubeflow"}
+    for item in local:
+        assert item["metadata"]["name"] == spec.queue
+        assert item["spec"]["clusterQueue"] == queue["metadata"]["name"]
+        assert selects(
+            queue["spec"]["namespaceSelector"], {"kubernetes.io/metadata.name": item["metadata"]["namespace"]}
+        )
+    assert not selects(queue["spec"]["namespaceSelector"], {"kubernetes.io/metadata.name": "default"})
 
 
 def test_the_queue_covers_every_resource_that_a_training_or_a_judge_asks_for() -> None:

@@ -190,6 +190,26 @@ def test_light_steps_are_small_and_gpus_are_where_the_policy_answers(spec, platf
     assert "accelerator" not in container(spec, "merge-checkpoint")["resources"]
 
 
+def test_kueue_counts_steps_with_gpus_and_no_others(texts, tmp_path):
+    cluster = load_cluster("h800")
+    for text in texts.values():
+        spec, platform = read(text)
+        for name, executor in platform.items():
+            gpus = "accelerator" in spec["deploymentSpec"]["executors"][name]["container"]["resources"]
+            assert executor["podMetadata"]["labels"].get("kueue.x-k8s.io/queue-name") == (
+                cluster.kubernetes.queue if gpus else None
+            ), name
+            assert "kueue.x-k8s.io/priority-class" not in executor["podMetadata"]["labels"]
+
+    def labels(**settings: object) -> dict[str, str]:
+        changed = cluster.model_copy(update={"kubernetes": cluster.kubernetes.model_copy(update=settings)})
+        (path,) = compile_pipelines(tmp_path, changed, names=("judged-grpo",), allow_tags=True)
+        return dict(read(path.read_text())[1]["exec-generate"]["podMetadata"]["labels"])
+
+    assert labels(priority="gavel-low")["kueue.x-k8s.io/priority-class"] == "gavel-low"
+    assert "kueue.x-k8s.io/queue-name" not in labels(queue=None)
+
+
 def test_each_pod_is_restricted_and_has_a_deadline(spec, platform):
     assert len(platform) == len(spec["deploymentSpec"]["executors"])
     for name, executor in platform.items():

@@ -20,6 +20,7 @@ def test_a_plan_of_the_cluster(capsys: pytest.CaptureFixture[str]) -> None:
     # All of five criteria, two halves, five single ones (none was alone), each three times.
     assert f"at most {(179_200 + 4_096) * 8 * 3:,}" in out
     assert "1 x 4 GPUs, 32 CPUs, 256 GiB, and a head with 4 CPUs, 16 GiB" in out
+    assert out.count("generation   2 GPUs, 32 CPUs, 256 GiB from queue gavel") == 2
     # Two trainings of four GPUs and one judge of two.
     assert "pool h800    10 of 16 GPUs" in out
     assert "queue        gavel has to grant 10 GPUs (quota: 16)" in out

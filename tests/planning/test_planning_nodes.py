@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from components.core.spec import Experiment, load_experiment
 from components.core.spec.kubernetes import PoolSpec
-from components.planning.nodes import FOLLOWER, STEPS, Pod, judge_pods, placed, training_pods
+from components.planning.nodes import FOLLOWER, STEPS, Pod, answering_pod, judge_pods, placed, training_pods
 from components.rayjob.build import rayjob
 from components.rayjob.pods import Training
 from pipelines.needs import NEEDS
@@ -97,6 +97,18 @@ def _requested(template: dict[str, Any]) -> tuple[int, float, float]:
     cpu, memory = str(asked["cpu"]), asked["memory"]
     cpus = float(cpu[:-1]) / 1000 if cpu.endswith("m") else float(cpu)
     return int(asked.get("nvidia.com/gpu", 0)), cpus, float(memory[:-2]) * sizes[memory[-2:]]
+
+
+def test_generation_is_planned_as_its_step_asks(on_h800: Callable[..., Experiment]) -> None:
+    """By the compiled step's own rules: the cluster's CPUs and memory, and the GPUs of one copy."""
+    need = NEEDS["generate"]
+    assert (need.heavy, need.gpu, need.memory_gib) == (True, True, 0)
+    for experiment, gpus, queued in ((on_h800(), 2, True), (load_experiment("dev_cluster"), 0, False)):
+        cluster = experiment.cluster
+        assert cluster.kubernetes is not None
+        pod = answering_pod(experiment, cluster.kubernetes)
+        assert (pod.gpus, pod.queued, pod.pool) == (gpus, queued, cluster.kubernetes.training_pool)
+        assert (pod.cpus, pod.memory_gib) == (cluster.cpu_threads, cluster.memory_gib)
 
 
 def test_the_step_that_follows_counts_where_it_lies(on_h800: Callable[..., Experiment]) -> None:

@@ -58,6 +58,17 @@ def test_a_queue_smaller_than_the_nodes(on_h800: Make) -> None:
     assert "6 GPUs are asked for at once, and queue gavel grants 5" in problem.what
 
 
+def test_generation_that_no_node_holds_beside_the_judge(on_h800: Make) -> None:
+    """Two nodes of four train on four GPUs each; one copy over eight fits on neither."""
+    small = ["training.prompts_per_step=8", "training.mini_batch_prompts=8", "training.micro_batch=1"]
+    small += ["cluster.gpus=8", "cluster.gpus_per_node=4", "cluster.kubernetes.pools.h800.gpus=4"]
+    small += ["cluster.kubernetes.pools.h800.nodes=3"]
+    assert _problems(on_h800(*small, "cluster.tensor_parallel=4")) == []
+    (problem,) = _problems(on_h800(*small, "cluster.tensor_parallel=8"))
+    assert "generation of tiny" in problem.what
+    assert "3 nodes of 4 GPUs" in problem.what
+
+
 def test_gpus_that_no_single_node_has_free(on_h800: Make) -> None:
     """Two trainings of 7 leave one GPU on each node, and the judge wants two on one."""
     batch = ["training.prompts_per_step=7", "training.mini_batch_prompts=7", "training.micro_batch=1"]

@@ -24,6 +24,7 @@ from components.kube.labels import (
     LABEL_EXPERIMENT,
     LABEL_FAMILY,
     LABEL_JUDGE,
+    LABEL_QUEUE,
     LABEL_SIZE,
     MANAGED_BY,
 )
@@ -42,7 +43,6 @@ USER: Final = 1000
 """Numeric, since runAsNonRoot cannot check a name; that of KServe's storage initializer, which writes the weights."""
 _MODE = "serving.kserve.io/deploymentMode"
 _AUTOSCALER = "serving.kserve.io/autoscalerClass"
-_QUEUE = "kueue.x-k8s.io/queue-name"
 _SHARED_GIB = 16.0
 """Of /dev/shm for copies that span GPUs; NCCL and vLLM's workers need a few GiB."""
 _SCRATCH = "/scratch"
@@ -78,7 +78,7 @@ def inference_service(
         LABEL_FAMILY: label_value(spec.family),
         LABEL_SIZE: label_value(size_label(spec.parameters)),
         LABEL_EXPERIMENT: label_value(experiment),
-        **({_QUEUE: kubernetes.queue} if kubernetes.queue else {}),
+        **({LABEL_QUEUE: kubernetes.queue} if kubernetes.queue else {}),
     }
     name = service_name(spec.name, asked, kubernetes.namespace, knative=spec.deployment.min_replicas == 0)
     return {
