@@ -39,6 +39,8 @@ KNOWN_demo := SET
 KNOWN_demo-tiny := SET
 KNOWN_eval := CHECKPOINT EXPERIMENT JUDGE BASE SET
 KNOWN_merge := CHECKPOINT TARGET DTYPE
+KNOWN_mixed := MODEL EXPERIMENT SKIP_DATA SET
+KNOWN_mixed-eval := MODEL CHECKPOINT EXPERIMENT BASE SKIP_DATA SET
 KNOWN_ifeval := MODEL CHECKPOINT RESPONSES PROMPTS OUTPUT MERGE_TARGET CORRECTED ALLOW_MISSING $(IFEVAL_KNOBS) SET
 KNOWN_rescore := GENERATIONS ROLLOUTS DATA OUTPUT EXPERIMENT JUDGE REWARD ENDPOINT SET
 KNOWN_judge := JUDGE SET
@@ -103,6 +105,16 @@ plan: $(VENV)/.ready ## Print nodes, GPUs, calls, hours and cost of EXPERIMENT="
 .PHONY: eval
 eval: $(VENV)/.ready ## Evaluate CHECKPOINT= on the held-out prompts: [EXPERIMENT=] [JUDGE=] [BASE=1] [SET=]
 	@$(PY) -m pipelines eval "CHECKPOINT=$(CHECKPOINT)" "EXPERIMENT=$(EXPERIMENT)" $(if $(filter-out file,$(origin JUDGE)),"JUDGE=$(JUDGE)") "BASE=$(BASE)" $(SET)
+
+.PHONY: mixed
+mixed: $(VENV)/.ready ## Train on math, questions and code and test: MODEL=qwen2.5-7b|qwen3-8b|smollm2-135m|tiny|FOLDER [EXPERIMENT=] [SKIP_DATA=1] [SET=]
+	@$(PY) -m pipelines mixed $(call text,MODEL=$(MODEL)) $(call text,EXPERIMENT=$(call given,EXPERIMENT)) \
+	  $(call text,SKIP_DATA=$(SKIP_DATA)) $(SET)
+
+.PHONY: mixed-eval
+mixed-eval: $(VENV)/.ready ## Score MODEL= or CHECKPOINT= on the test sets, without training: [EXPERIMENT=] [BASE=1] [SKIP_DATA=1] [SET=]
+	@$(PY) -m pipelines mixed-eval $(call text,MODEL=$(MODEL)) $(call text,CHECKPOINT=$(CHECKPOINT)) \
+	  $(call text,EXPERIMENT=$(call given,EXPERIMENT)) $(call text,BASE=$(BASE)) $(call text,SKIP_DATA=$(SKIP_DATA)) $(SET)
 
 .PHONY: merge
 merge: $(VENV)/.ready ## Merge CHECKPOINT= into the folder TARGET= and compare its logits: [DTYPE=bfloat16]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from components.core.errors import GavelError
-from pipelines import plan_cli
+from pipelines import mixed_cli, plan_cli
 from pipelines.arguments import split_arguments
 from pipelines.remote import commands as remote
 
@@ -80,6 +80,7 @@ def _parser() -> argparse.ArgumentParser:
     schema = commands.add_parser("schema", help="write JSON schemas of the configuration, for editors")
     schema.add_argument("folder", type=Path, help="where to write them")
     remote.add(commands)
+    mixed_cli.add_parsers(commands)
     plan_cli.add_parser(commands)
     commands.add_parser("stop", help="end local services that a killed run left behind")
     return parser
@@ -156,6 +157,7 @@ _COMMANDS = {
     "compile": _compile,
     "schema": _schema,
     "stop": _stop,
+    **mixed_cli.COMMANDS,
     **remote.COMMANDS,
 }
 

@@ -1,13 +1,11 @@
 """Compiling the pipelines to what a cluster runs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from components.core.spec.cluster import ClusterSpec
+from pipelines.graphs import NAMES, graph_named
 from pipelines.placing import Placing
-
-NAMES = ("judged-grpo", "evaluate")
 
 
 def compile_pipelines(
@@ -53,15 +51,5 @@ def write(path: Path, name: str, placing: Placing) -> Path:
     from kfp import compiler
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    compiler.Compiler().compile(_graph(name)(placing), str(path))
+    compiler.Compiler().compile(graph_named(name)(placing), str(path))
     return path
-
-
-def _graph(name: str) -> Callable[[Placing], Any]:
-    if name == NAMES[0]:
-        from pipelines.judged_grpo import judged_grpo
-
-        return judged_grpo
-    from pipelines.evaluate import evaluate
-
-    return evaluate

@@ -11,7 +11,8 @@ from components.core.progress import Progress
 from components.core.spec import Experiment
 from components.score.ifeval.output import table as ifeval_table
 from components.score.summary import table
-from pipelines.local import IFEVAL, run_graph
+from pipelines.graphs import IFEVAL
+from pipelines.local import run_graph
 
 
 def evaluate_locally(experiment: Experiment, checkpoint: str, *, base: bool) -> tuple[str, Path]:

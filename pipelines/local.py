@@ -19,19 +19,11 @@ from components.core.services.supervisor import supervise
 from components.core.spec import Experiment
 from components.core.step import runlog
 from components.core.store import Store
+from pipelines.graphs import graph_named, steps_of, training_graph
 from pipelines.memory import PeakMemory
 from pipelines.output import StepOutput
 from pipelines.preflight import check_machine
 from pipelines.summary import summary_table
-
-IFEVAL = ("generate-ifeval", "ifeval")
-
-
-def steps_of(experiment: Experiment) -> tuple[str, ...]:
-    """The steps of ``judged_grpo`` for this experiment, in order."""
-    training = ("prepare-data", "deploy-judge", "probe-judge", "train-grpo", "merge-checkpoint")
-    ifeval = IFEVAL if experiment.evaluation.ifeval is not None else ()
-    return (*training, "generate", "score", *ifeval, "report", "teardown-judge")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,18 +54,24 @@ class Ran:
         return source.read_bytes(f"{uri.removeprefix(source.url).strip('/')}/{name}")
 
 
-def run_locally(experiment: Experiment) -> Path:
-    """Run ``judged_grpo`` here, and return the path of its report.
+def run_locally(experiment: Experiment, *, skip_data: bool = False) -> Path:
+    """Run the experiment's graph here, and return the path of its report.
+
+    Args:
+        experiment: what to run.
+        skip_data: the data must have been prepared before.
 
     Raises:
+        ConfigError: ``skip_data``, and the data have not been prepared.
         GavelError: see :func:`run_graph`.
     """
 
     def launch(store: str) -> None:
-        from pipelines.judged_grpo import judged_grpo
         from pipelines.placing import Placing
 
-        judged_grpo(Placing())(experiment=experiment.to_json(), store=store)
+        if skip_data:
+            check_prepared(experiment, store)
+        graph_named(training_graph(experiment))(Placing())(experiment=experiment.to_json(), store=store)
 
     with run_graph(experiment, steps_of(experiment), launch) as ran:
         target = ran.state / "reports" / experiment.name
@@ -82,6 +80,23 @@ def run_locally(experiment: Experiment) -> Path:
         for name in ("report.html", "summary.json"):
             (target / name).write_bytes(ran.read("report", name))
     return target / "report.html"
+
+
+def check_prepared(experiment: Experiment, store: str) -> None:
+    """Refuse a run that is to skip preparing data which nobody prepared.
+
+    Raises:
+        ConfigError: the store has no whole result of prepare-data for these data, this seed and this code.
+    """
+    from components.core.step.published import find_published
+    from components.data.step import STEP
+
+    if find_published(STEP, experiment, store) is None:
+        raise ConfigError(
+            "the data are not prepared: nothing is published for these sources, settings, seed and code",
+            where=f"{store}/{experiment.name}/{STEP.name}",
+            remedy="run once without SKIP_DATA=1; finished data are not prepared again anyway",
+        )
 
 
 @contextlib.contextmanager

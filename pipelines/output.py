@@ -10,7 +10,7 @@ _DUMP = "Got executor_input:"
 _DROPPED = re.compile(
     r"\[KFP Executor |-{20,}$|\d\d:\d\d:\d\d\.\d{3} - (INFO|ERROR|WARNING) - "  # KFP's own lines
     r"|\w+: (Dataset|Model|Metrics|HTML|Artifact)\( name=|\s+(uri|metadata)='?"  # a task's outputs
-    r"|(experiment|store): '|(ifeval|base): (True|False)$"  # those of resolve
+    r"|(experiment|store): '|(ifeval|base|judged): (True|False)$"  # those of resolve
     r"|.*(Warning: |_warn_local|warnings\.warn\()"  # about settings that only a cluster has
     r"|(Loading weights|Writing model shards):|\[?[WI]\d{4} \d\d:\d\d"  # transformers, torch
     r"|(\(\w+ pid=\d+\) )?((DEBUG|INFO|WARNING) \d\d-\d\d \d\d:\d\d:\d\d \[|$)"  # vLLM, and its engine's process

@@ -4,6 +4,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Final
 
 from components.planning.assumptions import Assumptions
+from components.planning.task_sets import judged_share
 
 if TYPE_CHECKING:
     from components.core.spec import Experiment
@@ -22,7 +23,7 @@ class Samples:
 
     Attributes:
         training: rollouts; none for a control arm.
-        scoring: held-out responses of both models.
+        scoring: held-out responses of both models; none for a mixture, whose tests have metrics of their own.
     """
 
     training: int
@@ -48,12 +49,17 @@ def samples_of(experiment: "Experiment") -> Samples:
     """Counted from steps, prompts and rollouts, and from held-out rows."""
     training = experiment.training
     rollouts = training.steps * training.prompts_per_step * training.rollouts_per_prompt
+    if experiment.data.mixture is not None:
+        return Samples(round(rollouts * judged_share(experiment)) if experiment.asks_judge else 0, 0)
     heldout = experiment.data.heldout_rows * experiment.evaluation.samples * MODELS
     return Samples(rollouts if experiment.reward.asks_in_training else 0, heldout)
 
 
 def criteria_of(experiment: "Experiment", assumed: Assumptions) -> float | None:
     """Lines of a row's rubric that are left to the judge; None where only the rows know."""
+    if experiment.data.mixture is not None:
+        # The reference answer; rows without it are not among the samples.
+        return 1.0
     if experiment.data.criteria:
         return float(sum(line.verifier == "llm" for line in experiment.data.criteria))
     return assumed.criteria

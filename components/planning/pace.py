@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from components.planning.assumptions import Assumptions
 from components.planning.calls import MODELS
+from components.planning.task_sets import answered, models_of
 from components.planning.tokens import Amount, JudgeWork
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class Hours:
         step: seconds of each part of a training step, checkpoints and judging aside.
         best: seconds of the trainer's part of a step on H100s at their peak, which nothing undercuts.
         training: all steps with their checkpoints and the start, without judging.
-        generation: answers to held-out prompts and IFEval.
+        generation: answers to held-out prompts and IFEval, or to the test sets of a mixture.
         judging: in training; None where the judge's speed is not known.
         scoring: judging the held-out responses; None likewise.
     """
@@ -155,6 +156,9 @@ def _scale(weights: float, tokens: float) -> float:
 
 def _generation(experiment: "Experiment", pool: "PoolSpec | None") -> float:
     evaluation, gpus = experiment.evaluation, experiment.cluster.tensor_parallel
+    if experiment.data.mixture is not None:
+        models = models_of(experiment)
+        return models * LOAD_SECONDS + _writing(experiment, models * answered(experiment).tokens, gpus, pool)
     responses = experiment.data.heldout_rows * evaluation.samples * MODELS
     tokens = responses * evaluation.max_response_tokens
     loads = MODELS

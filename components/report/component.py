@@ -24,3 +24,22 @@ def report(
     inputs = {"data": data, "training": training, "generations": generations, "scores": scores}
     inputs |= {"ifeval": ifeval} if ifeval else {}
     kfp_step(STEP, experiment, store, inputs=inputs, output=html, file="report.html")
+
+
+@dsl.component(base_image=image("evaluation"), install_kfp_package=False)
+def report_tasks(
+    experiment: str,
+    store: str,
+    code_version: str,
+    data: dsl.Input[dsl.Dataset],
+    training: dsl.Input[dsl.Model],
+    generations: dsl.Input[dsl.Dataset],
+    scores: dsl.Input[dsl.Dataset],
+    html: dsl.Output[dsl.HTML],
+) -> None:
+    """Write the report of a mixture of task sets."""
+    from components.core.step import kfp_step
+    from components.report.tasks.step import STEP
+
+    inputs = {"data": data, "training": training, "generations": generations, "scores": scores}
+    kfp_step(STEP, experiment, store, inputs=inputs, output=html, file="report.html")

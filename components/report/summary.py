@@ -43,7 +43,7 @@ def build_summary(experiment: "Experiment", findings: Findings) -> dict[str, Any
         "schema": SCHEMA,
         "experiment": json.loads(experiment.to_json()),
         "digest": experiment.digest(),
-        "judge": {**_plain(findings.judge), "warnings": findings.judge.warnings},
+        "judge": {**plain(findings.judge), "warnings": findings.judge.warnings},
         "reward": {
             "name": experiment.reward.name,
             "combine": experiment.reward.combine,
@@ -51,7 +51,7 @@ def build_summary(experiment: "Experiment", findings: Findings) -> dict[str, Any
             "value": experiment.reward.value,
             "constraints": experiment.data.constraints if experiment.data.kind == "verif_rows" else None,
         },
-        "rubrics": _plain(findings.rubrics),
+        "rubrics": plain(findings.rubrics),
         "verdict": {
             "label": reading.label.value,
             "real": reading.real,
@@ -64,11 +64,11 @@ def build_summary(experiment: "Experiment", findings: Findings) -> dict[str, Any
             "samples": dict(heldout.samples),
             "abstained": dict(heldout.abstained),
             "measures": {
-                key: {**_plain(comparison), "shows": reading.directions[key].value}
+                key: {**plain(comparison), "shows": reading.directions[key].value}
                 for key, comparison in heldout.measures.items()
             },
-            "judge_gain_parts": {key: _plain(part) for key, part in heldout.parts.items()},
-            "gold_by_template": _plain(heldout.templates),
+            "judge_gain_parts": {key: plain(part) for key, part in heldout.parts.items()},
+            "gold_by_template": plain(heldout.templates),
         },
         "training": {
             "rollouts": training.rollouts,
@@ -78,18 +78,18 @@ def build_summary(experiment: "Experiment", findings: Findings) -> dict[str, Any
             "masked_groups": sum(row.masked for row in training.steps),
             "flat_groups": sum(row.flat for row in training.steps),
             "abstain_reasons": dict(training.reasons),
-            "totals": {key: _plain(mean) for key, mean in training.totals.items()},
+            "totals": {key: plain(mean) for key, mean in training.totals.items()},
             "quarter_steps": training.quarter,
-            "trends": {key: _plain(trend) for key, trend in training.trends.items()},
-            "proxy_gold_within_steps": _plain(training.within_steps),
-            "proxy_gold_within_groups": _plain(training.within_groups),
-            "parts": {key: _plain(part) for key, part in training.parts.items()},
-            "steps": [_plain(row) for row in training.steps],
+            "trends": {key: plain(trend) for key, trend in training.trends.items()},
+            "proxy_gold_within_steps": plain(training.within_steps),
+            "proxy_gold_within_groups": plain(training.within_groups),
+            "parts": {key: plain(part) for key, part in training.parts.items()},
+            "steps": [plain(row) for row in training.steps],
         },
-        "judge_calls": {key: _plain(calls) for key, calls in findings.evidence.calls.items()},
-        **({"panel": {key: _plain(found) for key, found in findings.panel.items()}} if findings.panel else {}),
-        **({"ifeval": _plain(findings.ifeval)} if findings.ifeval is not None else {}),
-        "lineage": {key: _lineage(manifest) for key, manifest in findings.manifests.items()},
+        "judge_calls": {key: plain(calls) for key, calls in findings.evidence.calls.items()},
+        **({"panel": {key: plain(found) for key, found in findings.panel.items()}} if findings.panel else {}),
+        **({"ifeval": plain(findings.ifeval)} if findings.ifeval is not None else {}),
+        "lineage": {key: lineage(manifest) for key, manifest in findings.manifests.items()},
     }
 
 
@@ -111,7 +111,7 @@ def headline(heldout: HeldOut) -> dict[str, float | int | None]:
     }
 
 
-def _plain(value: Any) -> dict[str, Any]:
+def plain(value: Any) -> dict[str, Any]:
     """A dataclass as JSON values, its mappings and tuples too."""
     plain: dict[str, Any] = json.loads(json.dumps(_unfold(value), allow_nan=False))
     return plain
@@ -127,7 +127,8 @@ def _unfold(value: Any) -> Any:
     return value
 
 
-def _lineage(manifest: Manifest) -> dict[str, Any]:
+def lineage(manifest: Manifest) -> dict[str, Any]:
+    """What a step's manifest says of where its result comes from."""
     return {
         "step": manifest.step,
         "identity": manifest.identity,

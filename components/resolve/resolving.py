@@ -14,12 +14,14 @@ class Resolved(NamedTuple):
         store: URL of the store's root.
         ifeval: whether the experiment has ``evaluation.ifeval``.
         base: whether the policy before training is asked for too.
+        judged: whether anybody but rules decides.
     """
 
     experiment: str
     store: str
     ifeval: bool
     base: bool
+    judged: bool
 
 
 def kfp_resolve(request: Request, store: str = "", base: str = "") -> Resolved:
@@ -37,4 +39,4 @@ def kfp_resolve(request: Request, store: str = "", base: str = "") -> Resolved:
         experiment = request.resolve()
         asked = base.strip().lower() not in ("", "0", "false", "no")
         ifeval = experiment.evaluation.ifeval is not None
-        return Resolved(experiment.to_json(), store_url(experiment, store), ifeval, asked)
+        return Resolved(experiment.to_json(), store_url(experiment, store), ifeval, asked, experiment.asks_judge)

@@ -33,6 +33,9 @@ def run(context: StepContext) -> Mapping[str, Scalar]:
         GavelError: a judge could not be ended; the others are ended all the same.
     """
     experiment = context.experiment
+    if not experiment.asks_judge:
+        context.progress.phase("no judge was asked: nothing to end")
+        return {"judge": "", "ended": False}
     ended, failures = 0, []
     for judge in experiment.judges():
         try:

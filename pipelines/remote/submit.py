@@ -15,6 +15,7 @@ from components.core.spec.problems import config_error
 from components.planning.assumptions import Assumptions
 from components.planning.plan import make_plan
 from pipelines.compile import compile_pipelines
+from pipelines.graphs import evaluating_graph, training_graph
 from pipelines.on_cluster import SERVICE_ACCOUNT, key_variables, kubernetes_of
 from pipelines.remote.connect import Remote
 from pipelines.remote.portable import portable
@@ -98,9 +99,9 @@ def prepare(
         "store": store_url(experiment),
     }
     if checkpoint:
-        return Prepared(experiment, "evaluate", {**arguments, "checkpoint": checkpoint, "base": base})
+        return Prepared(experiment, evaluating_graph(experiment), {**arguments, "checkpoint": checkpoint, "base": base})
     _check_plan(experiment)
-    return Prepared(experiment, "judged-grpo", arguments)
+    return Prepared(experiment, training_graph(experiment), arguments)
 
 
 def _check_plan(experiment: Experiment) -> None:

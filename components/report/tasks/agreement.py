@@ -9,8 +9,8 @@ from components.core.contracts import VERDICTS, read_table
 from components.report.calls import RULE
 from components.report.tasks.rollouts import Rollout
 
-TASK: Final = f"{RULE}/task"
-"""Protocol of the verdicts by gold."""
+TASK: Final = f"{RULE}/task/"
+"""Beginning of the protocol of verdicts by gold."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -51,19 +51,25 @@ class Agreement:
         return None if chance == 1.0 else (observed - chance) / (1 - chance)
 
 
-def read_agreement(training: Path, rollouts: Sequence[Rollout]) -> dict[str, Agreement]:
+def read_agreement(training: Path, rollouts: Sequence[Rollout], judge: str) -> dict[str, Agreement]:
     """``all`` and each domain with responses that have lines of both; empty where there are none.
+
+    Args:
+        training: folder that train-grpo published.
+        rollouts: the responses.
+        judge: whose verdicts count, that of a panel and not its members'.
 
     Raises:
         ContractError: the table of verdicts is missing or breaks its contract.
     """
     columns = ["sample_id", "criterion_index", "judge", "protocol", "status", "time"]
     rows = read_table(training / "verdicts.parquet", VERDICTS).select(columns).to_pylist()
-    gold, judge = _by_sample(rows, gold=True), _by_sample(rows, gold=False)
+    gold = _by_sample([row for row in rows if row["protocol"].startswith(TASK)])
+    judged = _by_sample([row for row in rows if row["judge"] == judge])
     pairs: dict[str, list[tuple[bool | None, bool | None]]] = {}
     for rollout in rollouts:
-        if rollout.sample_id in gold and rollout.sample_id in judge:
-            pair = judge[rollout.sample_id], gold[rollout.sample_id]
+        if rollout.sample_id in gold and rollout.sample_id in judged:
+            pair = judged[rollout.sample_id], gold[rollout.sample_id]
             for name in ("all", rollout.domain):
                 pairs.setdefault(name, []).append(pair)
     return {name: compare(found) for name, found in sorted(pairs.items())}
@@ -83,12 +89,10 @@ def compare(pairs: Sequence[tuple[bool | None, bool | None]]) -> Agreement:
     )
 
 
-def _by_sample(rows: Sequence[Mapping[str, Any]], *, gold: bool) -> dict[str, bool | None]:
+def _by_sample(rows: Sequence[Mapping[str, Any]]) -> dict[str, bool | None]:
     """The newest verdict on each sample; a known one before an unknown one."""
     found: dict[str, tuple[tuple[bool, float], bool | None]] = {}
     for row in rows:
-        if (row["protocol"] == TASK) is not gold or (not gold and row["judge"] == RULE):
-            continue
         value = {"met": True, "unmet": False}.get(row["status"])
         rank = (value is not None, row["time"])
         before = found.get(row["sample_id"])
