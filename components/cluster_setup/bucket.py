@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 
+from components.cluster_setup.unfinished import end_unfinished
 from components.core.errors import StorageError
 from components.core.store.s3_client import S3Settings, check_bucket
 
@@ -10,7 +11,8 @@ from components.core.store.s3_client import S3Settings, check_bucket
 def ensure(
     bucket: str, *, seconds: float = 300.0, pause: float = 3.0, sleep: Callable[[float], None] = time.sleep
 ) -> None:
-    """See that the bucket is there, and make it if it is not. A store that is still starting is waited for.
+    """See that the bucket is there, and make it if it is not; give it a rule that ends unfinished uploads, where the
+    store takes one. A store that is still starting is waited for.
 
     Args:
         bucket: its name; the server and the credentials come from the environment.
@@ -27,11 +29,12 @@ def ensure(
     while True:
         try:
             check_bucket(settings, bucket, create=True)
+            told = end_unfinished(settings, bucket)
         except StorageError as error:
             if time.monotonic() + pause >= end:
                 raise
             print(f"not yet: {error.what}", flush=True)
             sleep(pause)
         else:
-            print(f"bucket {bucket} is there", flush=True)
+            print(f"bucket {bucket} is there; {told}", flush=True)
             return

