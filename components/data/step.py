@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from components.core.contracts import PROMPTS, write_table
 from components.core.errors import ConfigError
-from components.core.manifest import sha256_file
+from components.core.manifest import Scalar, sha256_file
 from components.core.step import Step, StepContext
 from components.data.benchmark import refuse_benchmarks
 from components.data.decidable import check_decidable
@@ -127,15 +127,20 @@ def _rule(line: "CriterionSpec") -> Rule | None:
     return None if line.rule is None else Rule.parse(line.rule, where="data.criteria")
 
 
-def run(context: StepContext) -> Mapping[str, str | int]:
-    """Write train.parquet, heldout.parquet and data.json.
+def run(context: StepContext) -> Mapping[str, Scalar]:
+    """Write train.parquet, heldout.parquet and data.json; of a mixture see
+    :func:`components.data.mixture.prepare.prepare_mixture`.
 
     Raises:
         ConfigError, ContractError: as :func:`load_items`, or the reward has no number for a row.
     """
     experiment = context.experiment
-    train, heldout, reading = load_items(experiment)
     data = experiment.data
+    if data.kind == "mixture":
+        from components.data.mixture.prepare import prepare_mixture
+
+        return prepare_mixture(experiment, context.out, context.work, context.progress)
+    train, heldout, reading = load_items(experiment)
     files: dict[str, dict[str, object]] = {}
     for split, items in (("train", train), ("heldout", heldout)):
         path = context.out / f"{split}.parquet"

@@ -1,0 +1,101 @@
+"""A source file as one on this machine, with its hash checked: a path, an s3:// URL, or a pinned file of the hub."""
+
+import dataclasses
+import hashlib
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Final
+
+import pyarrow as pa
+
+from components.core.errors import ContractError, StorageError
+from components.core.store import Store
+from components.data.mixture.hub import download, hub_url
+
+if TYPE_CHECKING:
+    from components.core.spec.mixture import DataFile
+
+_CHUNK: Final = 1 << 20
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Fetched:
+    """A source file.
+
+    Attributes:
+        path: where it lies on this machine.
+        source: path or URL, for messages; its suffix tells the file's form.
+        sha256: of its content, hex.
+        size: bytes.
+    """
+
+    path: Path
+    source: str
+    sha256: str
+    size: int
+
+
+def fetch(file: "DataFile", work: Path) -> Fetched:
+    """Bring a file here.
+
+    Args:
+        file: the source; a file of the hub and one with a ``sha256`` must have that content.
+        work: folder for what is not on this machine.
+
+    Raises:
+        ContractError: there is no such file, or its content is another than the experiment names.
+        StorageError: the store or the hub cannot be reached.
+    """
+    if file.hub is not None:
+        source = hub_url(file.hub)
+        path = work / f"{hashlib.sha256(source.encode()).hexdigest()[:16]}-{Path(file.hub.file).name}"
+        if not (path.is_file() and _digest(path, source)[0] == file.sha256):
+            download(source, path)
+    else:
+        source = str(file.path)
+        path = _from_store(source, work) if "://" in source else Path(source)
+    found, size = _digest(path, source)
+    if file.sha256 is not None and found != file.sha256:
+        if file.path is None:
+            path.unlink()
+        raise ContractError(
+            f"the file has sha256 {found}, the experiment names {file.sha256}",
+            where=source,
+            remedy="it is another file, or it changed: start again from what it is now, or correct its sha256",
+        )
+    return Fetched(path, source, found, size)
+
+
+def _from_store(source: str, work: Path) -> Path:
+    folder, _, name = source.rpartition("/")
+    system, root = Store.open(folder).arrow()
+    path = work / f"{hashlib.sha256(source.encode()).hexdigest()[:16]}-{name}"
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        with system.open_input_stream(f"{root.rstrip('/')}/{name}") as stream, partial.open("wb") as target:
+            while chunk := stream.read(_CHUNK):
+                target.write(chunk)
+    except FileNotFoundError as error:
+        raise ContractError("there is no such file", where=source, remedy="upload it, or correct its URL") from error
+    except (OSError, pa.ArrowException) as error:
+        raise StorageError(f"the file cannot be fetched: {error}", where=source, remedy="see the store") from error
+    partial.replace(path)
+    return path
+
+
+def _digest(path: Path, source: str) -> tuple[str, int]:
+    """Hash and size."""
+    found, size = hashlib.sha256(), 0
+    try:
+        with path.open("rb") as stream:
+            while chunk := _read(stream):
+                found.update(chunk)
+                size += len(chunk)
+    except OSError as error:
+        raise ContractError(
+            f"the file cannot be read: {error.strerror}", where=source, remedy="name a file that can be read"
+        ) from error
+    return found.hexdigest(), size
+
+
+def _read(stream: IO[bytes]) -> bytes:
+    return stream.read(_CHUNK)

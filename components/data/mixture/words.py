@@ -1,0 +1,81 @@
+"""Runs of words as numbers, for whole batches of texts at once."""
+
+import functools
+import hashlib
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+Hashes = npt.NDArray[np.uint64]
+_FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)
+
+
+def normalised(text: str) -> str:
+    """What the texts of exact duplicates have in common: letters' case and white space do not count. Signs do, since
+    ``x+1`` and ``x-1`` are two problems."""
+    return " ".join(text.casefold().split())
+
+
+def number_of(*parts: str) -> int:
+    """64 bits of the SHA-256 of some texts: two of a million rows meet by chance once in 37 million sets."""
+    return int.from_bytes(sha256_of(*parts)[:8], "little")
+
+
+def sha256_of(*parts: str) -> bytes:
+    """SHA-256 of some texts; none of them can run into the next, since their lengths count too."""
+    lengths = ",".join(str(len(part)) for part in parts)
+    return hashlib.sha256(f"{lengths};{''.join(parts)}".encode("utf-8", "surrogatepass")).digest()
+
+
+def ngrams(texts: Sequence[str], length: int) -> tuple[Hashes, npt.NDArray[np.int64]]:
+    """Every run of ``length`` words of each text.
+
+    Words are runs of letters and digits, in lower case. A text of fewer words has no run.
+
+    Args:
+        texts: of one batch.
+        length: words in a run, at least 1.
+
+    Returns:
+        A 64-bit number for each run, each number once a text, and the index of the text that it is from.
+    """
+    plain = pc.utf8_trim(
+        pc.replace_substring_regex(pc.utf8_lower(pa.array(texts, pa.string())), r"[^\p{L}\p{N}]+", " "), " "
+    )
+    split = pc.split_pattern(plain, " ")
+    counts = pc.list_value_length(split).to_numpy(zero_copy_only=False).astype(np.int64)
+    words = split.flatten().dictionary_encode()
+    known = np.fromiter((_word(word) for word in words.dictionary.to_pylist()), np.uint64, len(words.dictionary))
+    codes = known[words.indices.to_numpy(zero_copy_only=False)]
+    owner = np.repeat(np.arange(len(texts)), counts)
+    total = len(codes) - length + 1
+    if total <= 0:
+        return np.empty(0, np.uint64), np.empty(0, np.int64)
+    runs = np.zeros(total, np.uint64)
+    for place in range(length):
+        runs *= _FACTOR
+        runs += codes[place : place + total]
+    # A run that begins in one text and ends in the next is none.
+    inside = owner[:total] == owner[length - 1 :]
+    runs, owner = _mixed(runs[inside]), owner[:total][inside]
+    order = np.lexsort((runs, owner))
+    runs, owner = runs[order], owner[order]
+    first = np.ones(len(runs), bool)
+    first[1:] = (runs[1:] != runs[:-1]) | (owner[1:] != owner[:-1])
+    return runs[first], owner[first]
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def _word(word: str) -> int:
+    return int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest(), "little")
+
+
+def _mixed(values: Hashes) -> Hashes:
+    """Spreads the bits, since the upper ones choose the bucket; the last steps of SplitMix64."""
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return values ^ (values >> np.uint64(31))
