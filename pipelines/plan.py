@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from components.core.spec import load_experiment
+from components.core.spec import Experiment, load_experiment
 from components.core.spec.cluster import ClusterSpec
 from components.core.spec.problems import config_error
 from components.judge.kserve.sizing import start_seconds
@@ -13,6 +13,7 @@ from components.planning.memory import Need
 from components.planning.nodes import Pod, placed
 from components.planning.pace import assumed_text
 from components.planning.plan import JudgePlan, Plan, RunPlan, clusters, make_plan
+from components.planning.task_sets import answered, models_of
 from components.planning.tokens import JudgeWork
 
 _OVERRIDE: Final = re.compile(r"[a-z_]+(\.\w+)*=")
@@ -61,15 +62,28 @@ def _run(run: RunPlan) -> Iterable[str]:
         f"{training.steps} steps x {training.prompts_per_step} prompts x {training.rollouts_per_prompt} rollouts = "
         f"{responses:,} responses",
     )
-    yield _line(
-        "held out", f"{data.heldout_rows} rows x {experiment.evaluation.samples} samples x 2 models (before and after)"
-    )
+    if data.mixture is None:
+        samples = f"{data.heldout_rows} rows x {experiment.evaluation.samples} samples"
+        yield _line("held out", f"{samples} x 2 models (before and after)")
+    else:
+        yield from _tests(experiment)
     yield from _place(run)
     for need in run.needs:
         yield _line("memory", _need(need))
     for work in run.work:
         yield from _work(work)
+    if not run.work:
+        yield _line("judge", "nobody is asked: rules decide")
+        yield _line("  calls", "0")
     yield from _time(run)
+
+
+def _tests(experiment: Experiment) -> Iterable[str]:
+    found, models = answered(experiment), models_of(experiment)
+    told = f"{found.tasks:,} tasks, {found.responses:,} responses of each of {models} model{'s' if models > 1 else ''}"
+    yield _line("tests", f"{told}, by the official files' sizes")
+    if found.unknown:
+        yield _line("", f"only the files tell the rows of {', '.join(found.unknown)}; sums leave them out")
 
 
 def _place(run: RunPlan) -> Iterable[str]:

@@ -94,7 +94,8 @@ def make_plan(experiments: Sequence["Experiment"], assumed: Assumptions) -> Plan
     """What the experiments ask for when they run at the same time; looks at nothing but their specification."""
     runs = [_run(experiment, assumed) for experiment in experiments]
     judges = _judges(runs)
-    problems = [*refusals.differing_judges(experiments), *refusals.shared_keys(experiments), *_same_cluster(runs)]
+    asking = [experiment for experiment in experiments if experiment.asks_judge]
+    problems = [*refusals.differing_judges(asking), *refusals.shared_keys(asking), *_same_cluster(runs)]
     for run in runs:
         problems += refusals.too_large(run.needs, run.experiment)
         for work in run.work:
@@ -129,7 +130,7 @@ def _run(experiment: "Experiment", assumed: Assumptions) -> RunPlan:
     cluster = experiment.cluster
     kubernetes = cluster.kubernetes
     pool = kubernetes.pool(kubernetes.training_pool) if kubernetes is not None else None
-    work = [work_of(experiment, judge, assumed) for judge in experiment.judges()]
+    work = [work_of(experiment, judge, assumed) for judge in _asked(experiment)]
     needs = (
         policy_needs(experiment, pool.gpu_memory_gib if pool is not None else None)
         if cluster.accelerator == "gpu"
@@ -140,11 +141,15 @@ def _run(experiment: "Experiment", assumed: Assumptions) -> RunPlan:
     return RunPlan(experiment, work, hours_of(experiment, work, pool), needs, pods, answering, pool)
 
 
+def _asked(experiment: "Experiment") -> Sequence[JudgeSpec]:
+    return experiment.judges() if experiment.asks_judge else ()
+
+
 def _judges(runs: Sequence[RunPlan]) -> list[JudgePlan]:
     found: dict[tuple[str, str], JudgePlan] = {}
     for run in runs:
         kubernetes = run.experiment.cluster.kubernetes
-        for judge in run.experiment.judges():
+        for judge in _asked(run.experiment):
             if judge.serving == "kserve" and kubernetes is not None:
                 key = (run.experiment.cluster.name, judge.name)
                 former = found.get(key)

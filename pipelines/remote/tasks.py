@@ -1,5 +1,6 @@
 """The tasks of a run as KFP's API tells of them, without those of its own machinery."""
 
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -7,8 +8,14 @@ from typing import Any
 from components.core.progress import clock_text
 from pipelines.placing import TITLES
 
-_STEPS = {**{name: name for name in TITLES}, "report-2": "report", "score-generations": "score"}
+_STEPS = {
+    **{name: name for name in TITLES},
+    "score-generations": "score",
+    "generate-tasks-of": "generate-tasks",
+    "report-tasks": "report",
+}
 """Task of a graph -> step."""
+_NUMBER = re.compile(r"-\d+$")
 _BY_TITLE = {title: name for name, title in TITLES.items()}
 _ORDER = list(TITLES)
 ENDED = frozenset({"SUCCEEDED", "FAILED", "CANCELED", "SKIPPED"})
@@ -54,7 +61,9 @@ def tasks_of(run: Any) -> list[Task]:
 
 def step_of(name: str | None) -> str | None:
     """Gavel's step of a task's name or title; None for a task of KFP's own, such as a driver."""
-    return _STEPS.get(name or "") or _BY_TITLE.get(name or "")
+    # KFP numbers the tasks of one component that stand in several branches.
+    known = _NUMBER.sub("", name or "")
+    return _STEPS.get(known) or _BY_TITLE.get(name or "")
 
 
 def failing(tasks: list[Task]) -> str:

@@ -28,7 +28,7 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         for name, image in IMAGES.items():
             patch.setenv(f"GAVEL_IMAGE_{name.upper()}", image)
         paths = compile_pipelines(tmp_path_factory.mktemp("build"), load_cluster("h800"), further_keys=["MY_KEY"])
-    assert [path.name for path in paths] == ["judged-grpo.yaml", "evaluate.yaml"]
+    assert [path.name for path in paths] == [f"{name}.yaml" for name in ("judged-grpo", "evaluate", "mixed-baseline", "evaluate-tasks")]
     return {path.stem: path.read_text() for path in paths}
 
 
@@ -73,7 +73,7 @@ def secrets(executor: dict[str, Any]) -> dict[str, tuple[set[str], bool]]:
     }
 
 
-def test_kfps_own_loader_takes_both(texts, tmp_path):
+def test_kfps_own_loader_takes_them(texts, tmp_path):
     from kfp import components
 
     for name, text in texts.items():
@@ -120,6 +120,7 @@ def test_everything_is_looked_up_once_and_typed(spec):
         "store": "STRING",
         "ifeval": "BOOLEAN",
         "base": "BOOLEAN",
+        "judged": "BOOLEAN",
     }
     for name in DURABLE - {"generate-ifeval", "ifeval"}:
         source = all_tasks(spec)[name]["inputs"]["parameters"]["experiment"]
@@ -158,7 +159,7 @@ def test_no_secret_and_no_latest_tag(texts):
 def test_every_image_is_a_digest(texts):
     for text in texts.values():
         images = re.findall(r"^ +image: (.*)$", text, re.MULTILINE)
-        assert len(images) > 8
+        assert len(images) >= 5
         assert set(images) <= set(IMAGES.values())
 
 
@@ -279,6 +280,42 @@ def test_an_evaluation_takes_the_checkpoint_and_trains_nothing(texts):
     assert tasks["teardown-judge"]["triggerPolicy"]["strategy"] == "ALL_UPSTREAM_TASKS_COMPLETED"
     assert not tasks["import-model"].get("cachingOptions", {}).get("enableCache", False)
     assert "probe-judge" in tasks["score-generations"]["dependentTasks"]
+
+
+def branches(spec: dict[str, Any]) -> dict[bool, set[str]]:
+    """Tasks of the mixed baseline inside its condition: where a judge is asked, and where none is."""
+    found = {}
+    for component in spec["components"].values():
+        for name, task in component.get("dag", {}).get("tasks", {}).items():
+            if condition := task.get("triggerPolicy", {}).get("condition"):
+                assert "resolve-judged" in condition, name
+                inner = spec["components"][task["componentRef"]["name"]]["dag"]["tasks"]
+                found[not condition.startswith("!")] = {re.sub(r"-\d+$", "", each) for each in inner}
+    return found
+
+
+def test_a_mixture_starts_a_judge_only_where_one_is_asked(texts):
+    spec, platform = read(texts["mixed-baseline"])
+    always = {"train-grpo", "merge-checkpoint", "generate-tasks", "score-tasks", "report-tasks"}
+    assert branches(spec) == {True: always | {"deploy-judge", "probe-judge"}, False: always}
+    tasks = all_tasks(spec)
+    assert "probe-judge" in tasks["train-grpo"]["dependentTasks"]
+    assert tasks["teardown-judge"]["triggerPolicy"]["strategy"] == "ALL_UPSTREAM_TASKS_COMPLETED"
+    assert not {"generate", "score"} & set(tasks)
+    # Either branch has what it needs of nodes and Secrets.
+    assert {name for name in platform if name.startswith("exec-train-grpo")} == {"exec-train-grpo", "exec-train-grpo-2"}
+    assert platform["exec-train-grpo"].keys() == platform["exec-train-grpo-2"].keys()
+    assert container(spec, "generate-tasks")["resources"]["accelerator"]["resourceCount"] == "2"
+    assert "accelerator" not in container(spec, "score-tasks")["resources"]
+
+
+def test_an_evaluation_on_task_sets_asks_nobody(texts):
+    spec = read(texts["evaluate-tasks"])[0]
+    assert set(all_tasks(spec)) == {"resolve", "import-model", "prepare-data", "generate-tasks-of", "score-tasks"}
+    parameters = spec["root"]["inputDefinitions"]["parameters"]
+    assert {name for name, entry in parameters.items() if "defaultValue" not in entry} == {"experiment", "checkpoint"}
+    source = all_tasks(spec)["generate-tasks-of"]["inputs"]["parameters"]["base"]
+    assert source == {"taskOutputParameter": {"outputParameterKey": "base", "producerTask": "resolve"}}
 
 
 def test_a_cluster_that_is_this_machine_is_refused(tmp_path):
