@@ -12,10 +12,15 @@ ARGUMENTS: Final[Mapping[str, Mapping[str, type]]] = {
     "math_verify": {"answer": str},
     "word_count_range": {"min_count": int, "max_count": int},
     "python": {"function": str},
+    "task": {"gold": str, "metric": str},
 }
 """Each rule's arguments, all of them required. ``math_verify``: the response's last answer equals ``answer``;
 ``word_count_range``: its words are from ``min_count`` to ``max_count``, both included; ``python``: ``function`` is
-source that defines ``check_following(instruction, response) -> bool``."""
+source that defines ``check_following(instruction, response) -> bool``; ``task``: the response's answer is right by
+``gold``, the JSON of a :data:`components.tasks.gold.TaskGold`, and counts by ``metric``."""
+
+METRICS: Final = ("exact", "f1")
+"""What an answer of rule ``task`` counts: 1 or 0, or for questions the F1 over its words."""
 
 LONGEST_FUNCTION: Final = 256 << 10
 """Characters of a function's source; longer ones decide nothing. Parsing takes hundreds of times its size in memory."""
@@ -61,6 +66,8 @@ class Rule:
         for key, kind in kinds.items():
             if type(given[key]) is not kind:
                 raise wrong(f"{name}: {key!r} must be of type {kind.__name__}, got {given[key]!r}", needs)
+        if name == "task" and given["metric"] not in METRICS:
+            raise wrong(f"{name}: no metric is named {given['metric']!r}", f"known metrics: {', '.join(METRICS)}")
         if name == "word_count_range" and not 0 <= given["min_count"] <= given["max_count"]:
             raise wrong(f"{name}: no count lies from {given['min_count']} to {given['max_count']}", "0 <= min <= max")
         return cls(name, tuple(sorted(given.items())))

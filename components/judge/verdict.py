@@ -81,7 +81,8 @@ class Criterion:
 
     Attributes:
         text: what the response is to do, as the judge reads it.
-        points: weight; negative for a penalty that applies when the criterion is met.
+        points: weight; negative for a penalty that applies when the criterion is met. A line that code decides may have
+            0: its verdict is recorded and counts for no reward.
         verifier: ``llm`` (asked of the judge) or ``rule`` (checked by code).
         tags: free labels, such as ``axis:accuracy``.
         rule: the check by code; given exactly when ``verifier`` is ``rule``.
@@ -98,7 +99,7 @@ class Criterion:
             raise ValueError("a criterion needs a text")
         if (self.verifier == "rule") != (self.rule is not None):
             raise ValueError(f"criterion {self.text!r}: verifier rule and a rule go together")
-        if self.points == 0 or not math.isfinite(self.points):
+        if (self.points == 0 and self.rule is None) or not math.isfinite(self.points):
             raise ValueError(f"criterion {self.text!r}: points must be finite and not zero, got {self.points}")
 
     @property

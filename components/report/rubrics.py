@@ -1,14 +1,15 @@
 """What the prompts of a run ask for: their rubrics and hidden checks, from the rows and not from the settings."""
 
 import dataclasses
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from components.core.contracts import PROMPTS, read_table
 from components.gold.checks import GoldChecks
+from components.gold.truth import read_truth
 from components.judge.rubrics import read_rubric
+from components.tasks.gold import TaskGold
 
 if TYPE_CHECKING:
     from components.core.spec import Experiment
@@ -97,9 +98,8 @@ def _lines(row: Mapping[str, Any]) -> tuple[Line, ...]:
     return tuple((line.text, line.points, line.verifier) for line in read_rubric(row["extra_info"]["rubric"]))
 
 
-def _gold(row: Mapping[str, Any]) -> GoldChecks | None:
-    value = json.loads(row["reward_model"]["ground_truth"])
-    return None if value is None else GoldChecks.parse(value, where=f"row {row['extra_info']['id']}")
+def _gold(row: Mapping[str, Any]) -> GoldChecks | TaskGold | None:
+    return read_truth(row["reward_model"], f"row {row['extra_info']['id']}")
 
 
 def _count(rubrics: Sequence[Sequence[Line]]) -> SplitLines:

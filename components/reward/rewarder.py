@@ -67,7 +67,8 @@ def reward_of(spec: "RewardSpec", sample: Sample, verdicts: Sequence[Verdict]) -
     pairs = list(zip(sample.criteria, verdicts, strict=True))
     judged = [(criterion, verdict) for criterion, verdict in pairs if criterion.verifier == "llm"]
     return verif_reward(
-        [verdict for criterion, verdict in pairs if criterion.verifier == "rule"],
+        # A check of 0 points is recorded and counts for nothing.
+        [verdict for criterion, verdict in pairs if criterion.verifier == "rule" and criterion.points],
         [criterion for criterion, _ in judged],
         [verdict for _, verdict in judged],
         spec.value,

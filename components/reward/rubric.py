@@ -54,9 +54,11 @@ def rubric_reward(
     least (sum of negative points) / (sum of positive points), which differs from row to row. Group-relative advantages
     do not mind the scale, but then tell apart responses that clipping makes equal.
 
-    p is the verdict's probability, or 1 for met and 0 for unmet when ``value`` is binary. The sample abstains when less
-    than ``min_known_weight`` of the positive points is known, and also when any penalty is unknown, of whatever weight:
-    leaving an unknown penalty out of the sum would treat a response whose grading failed as harmless.
+    p is the verdict's probability, or 1 for met and 0 for unmet when ``value`` is binary; of a line that code decides
+    always its probability, which is 1 or 0 but for an answer that counts by its F1. A line of 0 points is recorded and
+    counts for nothing, also when it is unknown. The sample abstains when less than ``min_known_weight`` of the positive
+    points is known, and also when any penalty is unknown, of whatever weight: leaving an unknown penalty out of the sum
+    would treat a response whose grading failed as harmless.
 
     Args:
         criteria: the rubric; points below 0 are penalties.
@@ -83,7 +85,7 @@ def rubric_reward(
         reason = "penalty_unknown"
     if reason is not None:
         return Reward("abstained", None, {}, share, reason)
-    shares = [(criterion.points, _met(verdict, value, where)) for criterion, verdict in known]
+    shares = [(c.points, _met(v, "probability" if c.verifier == "rule" else value, where)) for c, v in known]
     earned = _total((points * met for points, met in shares if points > 0), where) / weight
     penalty = _total((points * met for points, met in shares if points < 0), where) / weight
     unclipped = _total((points * met for points, met in shares), where) / weight

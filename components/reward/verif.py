@@ -17,7 +17,7 @@ def verif_reward(
     *,
     where: str = "",
 ) -> Reward:
-    """mean over the known rule checks (each 0 or 1; 1 if the row has none) x judge term (1 if it has no such line).
+    """mean over the known rule checks (0, 1, or an answer's F1; 1 if the row has none) x judge term (1 without lines).
 
     The paper describes the hard part as binary (all rule checks pass, or none of it counts); the published code takes
     their mean. This is the mean: it keeps differences inside a group that the product of all would make equal. The mean
@@ -64,9 +64,14 @@ def verif_reward(
         judge = judged.value
     if (rules and not known) or share < min_known_weight - ROUNDING:
         return Reward("abstained", None, {}, known_weight, "rules_unknown")
-    passed = math.fsum(verdict.status is VerdictStatus.MET for verdict in known) / len(known) if rules else 1.0
+    passed = math.fsum(_held(verdict) for verdict in known) / len(known) if rules else 1.0
     parts = {"rules": passed, "judge": judge, "rule_lines": float(len(rules)), "llm_lines": float(len(criteria))}
     return Reward("scored", passed * judge, parts, known_weight, None)
+
+
+def _held(verdict: Verdict) -> float:
+    """How far a rule's check holds: 1 or 0, or the F1 of an answer."""
+    return float(verdict.status is VerdictStatus.MET) if verdict.probability is None else verdict.probability
 
 
 def check_no_penalty(criteria: Sequence[Criterion], where: str) -> None:

@@ -14,6 +14,7 @@ from components.judge.verdict import Sample, UnknownReason, Verdict, VerdictStat
 from components.rules.finding import Finding
 from components.rules.math_rule import MathRule
 from components.rules.python_rule import PythonRule
+from components.rules.task_rule import TaskRule
 from components.rules.version import protocol
 from components.rules.words import word_count_range
 from components.sandbox.limits import Limits
@@ -32,8 +33,9 @@ class RuleChecker:
     Args:
         ledger: gets every verdict; None keeps none. The caller closes it.
         limits: of one call of a rule ``python``; None for :class:`components.sandbox.limits.Limits`' own.
-        math_limits: of one check by ``math_verify``; None for :data:`components.rules.math_rule.LIMITS`.
+        math_limits: of one check by ``math_verify``; None for :data:`components.tasks.math_worker.LIMITS`.
         concurrency: checks at once in processes; None for as many as there are cores.
+        tasks: scores the answers of rule ``task``; None for one of its own.
     """
 
     def __init__(
@@ -43,6 +45,7 @@ class RuleChecker:
         limits: Limits | None = None,
         math_limits: Limits | None = None,
         concurrency: int | None = None,
+        tasks: TaskRule | None = None,
     ) -> None:
         self._ledger = ledger
         self._limits = limits
@@ -50,6 +53,7 @@ class RuleChecker:
         self._concurrency = concurrency
         self._math: MathRule | None = None
         self._python: PythonRule | None = None
+        self._tasks = tasks
         self._flights: Flights[bytes, Finding] = Flights()
         self._known: collections.OrderedDict[bytes, Finding] = collections.OrderedDict()
 
@@ -72,10 +76,10 @@ class RuleChecker:
 
     async def close(self) -> None:
         """End the processes. The ledger belongs to the caller."""
-        for each in (self._math, self._python):
+        for each in (self._math, self._python, self._tasks):
             if each is not None:
                 await each.close()
-        self._math = self._python = None
+        self._math = self._python = self._tasks = None
 
     async def _found(self, rule: Rule, sample: Sample) -> tuple[Finding, bool]:
         """The finding, and whether it was made now, for this sample."""
@@ -97,6 +101,9 @@ class RuleChecker:
         if rule.name == "math_verify":
             self._math = self._math or MathRule(self._math_limits, self._concurrency)
             return await self._math.check(rule, sample.response)
+        if rule.name == "task":
+            self._tasks = self._tasks or TaskRule(self._concurrency)
+            return await self._tasks.check(rule, sample.response)
         self._python = self._python or PythonRule(self._limits, self._concurrency)
         return await self._python.check(rule, sample.question, sample.response)
 
@@ -120,4 +127,4 @@ def _verdict(rule: Rule, finding: Finding, *, attempts: int) -> Verdict:
         reason = UnknownReason.RULE_FAILED
         return Verdict(unknown, None, None, reason, JUDGE, name, attempts, explanation=finding.detail)
     status = VerdictStatus.MET if finding.met else VerdictStatus.UNMET
-    return Verdict(status, float(finding.met), None, None, JUDGE, name, attempts)
+    return Verdict(status, finding.probability, None, None, JUDGE, name, attempts)

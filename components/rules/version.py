@@ -6,14 +6,15 @@ from typing import Final
 from components.core.identity import digest, package_versions
 from components.core.step.source import code_version
 from components.judge.rule import Rule
-from components.rules import math_rule
+from components.tasks import math_worker
 
 _CODE: Final = {
     "word_count_range": ("components.rules.words",),
     "math_verify": ("components.rules.math_rule",),
     "python": ("components.rules.python_rule",),
+    "task": ("components.rules.task_rule",),
 }
-_PACKAGES: Final = {"math_verify": math_rule.PACKAGES}
+_PACKAGES: Final = {"math_verify": math_worker.PACKAGES, "task": math_worker.PACKAGES}
 
 
 def protocol(rule: Rule) -> str:

@@ -11,8 +11,12 @@ from components.core.contracts import GENERATIONS, PROMPTS, ROLLOUTS, read_table
 from components.core.errors import ContractError
 from components.gold.check import check_gold
 from components.gold.checks import GoldChecks
+from components.gold.text import words
+from components.gold.truth import read_truth
 from components.judge.rubrics import read_rubric
-from components.judge.verdict import Criterion, Sample
+from components.judge.verdict import Criterion, Sample, VerdictStatus
+from components.score.task_verdicts import TaskVerdict
+from components.tasks.gold import CodeGold, MathGold, QaGold, TaskGold
 
 HELDOUT_STEP = -1
 
@@ -23,7 +27,7 @@ class Prompt:
 
     question: str
     criteria: tuple[Criterion, ...]
-    checks: GoldChecks | None
+    checks: GoldChecks | TaskGold | None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,17 +39,30 @@ class Response:
         step: training step; -1 for held-out responses.
         sample: what the judge is shown.
         sample_index: place among the responses to its prompt.
-        checks: the hidden checks; None for a row without any.
+        checks: the hidden checks, or the gold of a task; None for a row without any.
     """
 
     model: str
     step: int
     sample: Sample
     sample_index: int
-    checks: GoldChecks | None
+    checks: GoldChecks | TaskGold | None
 
-    def scored(self, status: str, judge_reward: float | None) -> dict[str, Any]:
-        """The row of the SCORES contract. ``judge_reward`` is None exactly when ``status`` is abstained."""
+    @property
+    def is_task(self) -> bool:
+        """Whether the row is a task's, which its official check decides."""
+        return isinstance(self.checks, MathGold | QaGold | CodeGold)
+
+    def scored(self, status: str, judge_reward: float | None, task: TaskVerdict | None = None) -> dict[str, Any]:
+        """The row of the SCORES contract.
+
+        Args:
+            status: scored or abstained.
+            judge_reward: None exactly when ``status`` is abstained.
+            task: of a task, what the official check found; None where that is not known.
+        """
+        if isinstance(self.checks, MathGold | QaGold | CodeGold):
+            return self._task_scored(self.checks, status, judge_reward, task)
         positive = [criterion.text for criterion in self.sample.criteria if criterion.points > 0]
         gold = check_gold(self.checks, positive, self.sample.response, self.sample.question)
         return {
@@ -64,6 +81,28 @@ class Response:
             "gold_detail": json.dumps(gold.detail, sort_keys=True, ensure_ascii=False),
         }
 
+    def _task_scored(
+        self, gold: TaskGold, status: str, judge_reward: float | None, task: TaskVerdict | None
+    ) -> dict[str, Any]:
+        """A task's row: ``gold`` is whether the answer is right, and null where that could not be found out."""
+        known = task is not None and task.status is not VerdictStatus.UNKNOWN
+        detail = {"dataset": gold.dataset, "value": task.value if task is not None else None}
+        return {
+            "model": self.model,
+            "step": self.step,
+            "row_id": self.sample.row_id,
+            "sample_id": self.sample.sample_id,
+            "sample_index": self.sample_index,
+            "status": status,
+            "judge_reward": judge_reward,
+            "gold": task.status is VerdictStatus.MET if task is not None and known else None,
+            "keyword": None,
+            "echo": None,
+            "length_ok": None,
+            "words": len(words(self.sample.response)),
+            "gold_detail": json.dumps(detail, sort_keys=True),
+        }
+
 
 def read_prompts(path: Path) -> dict[str, Prompt]:
     """The prompts of one split by row id.
@@ -77,10 +116,9 @@ def read_prompts(path: Path) -> dict[str, Prompt]:
         where = f"{path}, row {info['id']}"
         try:
             criteria = read_rubric(info["rubric"])
-            truth = json.loads(row["reward_model"]["ground_truth"])
         except (ValueError, TypeError, KeyError) as error:
-            raise ContractError(f"rubric or ground_truth cannot be read: {error!r}", where=where) from error
-        checks = None if truth is None else GoldChecks.parse(truth, where=where)
+            raise ContractError(f"rubric cannot be read: {error!r}", where=where) from error
+        checks = read_truth(row["reward_model"], where)
         prompts[info["id"]] = Prompt(info["question"], criteria, checks)
     return prompts
 

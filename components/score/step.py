@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from components.core.contracts import SCORES, VERDICTS, write_table
+from components.core.contracts import SCORES, VERDICTS, read_table, write_table
 from components.core.errors import StepError
 from components.core.manifest import Scalar
 from components.core.step import Step, StepContext
@@ -24,6 +24,7 @@ from components.reward.shortfall import newest_words, over_budget
 from components.score.judging import judge_samples, known_verdicts, latest
 from components.score.responses import Response, heldout_responses, read_prompts, training_responses
 from components.score.summary import sources_of, summarise
+from components.score.task_verdicts import task_verdicts
 
 if TYPE_CHECKING:
     from components.core.spec import Experiment
@@ -49,7 +50,12 @@ def run(context: StepContext) -> Mapping[str, Scalar]:
     found = score_by_judge(context, heldout, sources_of(data / "heldout.parquet"))
     if "training" not in context.inputs:
         return found
-    rows = [response.scored(status, reward) for response, status, reward in rollouts]
+    tasks = {}
+    if any(response.is_task for response, _, _ in rollouts):
+        tasks = task_verdicts(read_table(context.inputs["training"] / "verdicts.parquet", VERDICTS).to_pylist())
+    rows = [
+        response.scored(status, reward, tasks.get(response.sample.sample_id)) for response, status, reward in rollouts
+    ]
     write_table(context.out / "rollout_scores.parquet", rows, SCORES)
     return {**found, **_summary(rows)}
 
@@ -69,8 +75,13 @@ def score_by_judge(
         rewards = judge_responses(context, responses, ledger)
         written = ledger.rows()
         calls = ledger.export_calls(context.out / "calls.parquet")
+    tasks = task_verdicts(dataclasses.asdict(entry) for entry in written if entry.judge == RULE)
     rows = [
-        response.scored(rewards[response.sample.sample_id].status, rewards[response.sample.sample_id].value)
+        response.scored(
+            rewards[response.sample.sample_id].status,
+            rewards[response.sample.sample_id].value,
+            tasks.get(response.sample.sample_id),
+        )
         for response in responses
     ]
     verdicts = []
