@@ -1,9 +1,11 @@
 """The sandbox: calls untrusted functions, each in a process of its own, as many at once as there are wardens."""
 
 import asyncio
+import functools
 import json
 import logging
 import os
+import socket
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -56,19 +58,38 @@ class Sandbox:
         self._pid = os.getpid()
         self._executor = ThreadPoolExecutor(self.concurrency, thread_name_prefix="sandbox")
 
-    async def run(self, source: str, call: str, arguments: Sequence[JSON] = ()) -> Outcome:
+    async def run(
+        self,
+        source: str,
+        call: str,
+        arguments: Sequence[JSON] = (),
+        *,
+        peer: socket.socket | None = None,
+        leashed: bool = False,
+    ) -> Outcome:
         """Run ``source`` and call its function ``call``.
 
         Args:
             source: a module; may be empty when the prelude has the function.
             call: name of the function.
             arguments: of the call, JSON values.
+            peer: a socket that the call finds as descriptor 4, such as one end of a pair whose other end another call
+                has; closed here, whatever happens. When the call ends, its last copy is closed.
+            leashed: whether the call is ended when the other end of ``peer`` is closed.
 
         Raises:
             ServiceError: the sandbox cannot be had on this machine, or is closed.
             ValueError: an argument is no JSON value.
         """
-        given = list(arguments)
+        try:
+            return await self._checked(source, call, list(arguments), peer, leashed)
+        finally:
+            if peer is not None:
+                peer.close()
+
+    async def _checked(
+        self, source: str, call: str, given: list[JSON], peer: socket.socket | None, leashed: bool
+    ) -> Outcome:
         size = len(source) + len(json.dumps(given, allow_nan=False))
         if size > REQUEST_BYTES:
             detail = f"source and arguments of {size} bytes; at most {REQUEST_BYTES}"
@@ -79,7 +100,8 @@ class Sandbox:
             raise ServiceError(
                 "the sandbox belongs to the process that this one was forked from", remedy="make another"
             )
-        return await asyncio.get_running_loop().run_in_executor(self._executor, self._run, source, call, given)
+        work = functools.partial(self._run, source, call, given, peer, leashed)
+        return await asyncio.get_running_loop().run_in_executor(self._executor, work)
 
     async def close(self) -> None:
         """End all its processes; calls under way end by their limits first. Calling it twice is harmless."""
@@ -102,10 +124,10 @@ class Sandbox:
         self._give_back(warden)
         return warden.level
 
-    def _run(self, source: str, call: str, arguments: list[JSON]) -> Outcome:
+    def _run(self, source: str, call: str, arguments: list[JSON], peer: socket.socket | None, leashed: bool) -> Outcome:
         warden = self._take()
         try:
-            outcome = warden.call(source, call, arguments, self.limits)
+            outcome = warden.call(source, call, arguments, self.limits, peer, leashed=leashed)
         except GoneError as error:
             return Failure(FailureKind.KILLED, f"the call's warden: {error}", self.limits.wall_seconds)
         except BaseException:

@@ -96,8 +96,23 @@ class Warden:
             self.end()
             raise GoneError(str(hello["failed"]))
 
-    def call(self, source: str, call: str, arguments: list[JSON], limits: Limits) -> Outcome:
+    def call(
+        self,
+        source: str,
+        call: str,
+        arguments: list[JSON],
+        limits: Limits,
+        peer: socket.socket | None = None,
+        *,
+        leashed: bool = False,
+    ) -> Outcome:
         """One call, which ends within its limits.
+
+        Args:
+            source, call, arguments: as :meth:`components.sandbox.sandbox.Sandbox.run` has them.
+            limits: of the call.
+            peer: a socket that the call gets; closed here.
+            leashed: whether the call ends when the socket's other end is closed.
 
         Raises:
             GoneError: the warden ended or does not answer; it has been ended, and nothing is known about the call.
@@ -111,13 +126,17 @@ class Warden:
             "call": call,
             "arguments": arguments,
             "limits": dataclasses.asdict(limits),
+            "leashed": leashed,
         }
         self._channel.settimeout(_GRACE_SECONDS)
         try:
-            serve.send(self._channel, request)
+            serve.send(self._channel, request, peer)
         except OSError as error:
             self.end()
             raise GoneError(f"it takes no request: {error}") from error
+        finally:
+            if peer is not None:
+                peer.close()
         # A character takes up to 6 as JSON.
         report = self._receive(limits.wall_seconds + _GRACE_SECONDS, 8 * limits.value_bytes + _HELLO_BYTES)
         if report.get("id") != number or not _is_report(report):

@@ -16,6 +16,7 @@ NUMBERS = {
     | {"ioctl": 16, "fcntl": 72, "fchmod": 91, "fchmodat": 268, "fchownat": 260, "utimensat": 280, "setxattr": 188}
     | {"fsetxattr": 190, "setpriority": 141, "sched_setparam": 142, "sched_setscheduler": 144, "ioprio_set": 251}
     | {"sched_setaffinity": 203, "timer_create": 222, "migrate_pages": 256, "move_pages": 279, "sched_setattr": 314}
+    | {"setrlimit": 160, "tkill": 200, "seccomp": 317, "memfd_create": 319}
     | {"kcmp": 312, "process_vm_readv": 310, "process_vm_writev": 311, "pidfd_open": 434, "process_mrelease": 448},
     "aarch64": {"read": 63, "write": 64, "mmap": 222, "socket": 198, "socketpair": 199, "clone": 220, "execve": 221}
     | {"kill": 129, "ptrace": 117, "setsid": 157, "prctl": 167, "mount": 40, "tgkill": 131, "unshare": 97}
@@ -23,6 +24,7 @@ NUMBERS = {
     | {"ioctl": 29, "fcntl": 25, "fchmod": 52, "fchmodat": 53, "fchownat": 54, "utimensat": 88, "setxattr": 5}
     | {"fsetxattr": 7, "setpriority": 140, "sched_setparam": 118, "sched_setscheduler": 119, "ioprio_set": 30}
     | {"sched_setaffinity": 122, "timer_create": 107, "migrate_pages": 238, "move_pages": 239, "sched_setattr": 274}
+    | {"setrlimit": 164, "tkill": 130, "seccomp": 277, "memfd_create": 279}
     | {"kcmp": 272, "process_vm_readv": 270, "process_vm_writev": 271, "pidfd_open": 434, "process_mrelease": 448},
 }
 SCHEDULING = (
@@ -105,3 +107,22 @@ def test_other_ways_into_the_kernel_are_shut(machine: str) -> None:
 def test_unknown_machine_has_no_filter() -> None:
     with pytest.raises(OSError, match="riscv64"):
         program("riscv64", forks=False, only=None)
+
+
+@pytest.mark.parametrize("machine", NUMBERS)
+@pytest.mark.parametrize("forks", [False, True])
+def test_nothing_lets_a_process_end_as_if_it_were_killed_from_outside(machine: str, forks: bool) -> None:
+    code = program(machine, forks=forks, only=PID)
+
+    def of(name: str, *arguments: int) -> int:
+        return decide(code, ARCHITECTURE[machine], NUMBERS[machine][name], *arguments)
+
+    # SIGKILL is 9; tgkill has the signal third.
+    assert of("kill", PID, 15) == of("tgkill", PID, PID, 15) == ALLOW
+    assert of("kill", PID, 9) == of("tgkill", PID, PID, 9) == (ALLOW if forks else EPERM)
+    assert of("tkill", PID, 9) == EPERM
+    # RLIMIT_CPU is 0, RLIMIT_STACK 3; a new limit is a pointer, which may have zeros in its lower half.
+    assert {of("setrlimit", 0, 1), of("prlimit64", 0, 0, 1 << 12), of("prlimit64", 0, 0, 1 << 32)} == {EPERM}
+    assert {of("setrlimit", 3, 1), of("prlimit64", 0, 3, 1 << 12), of("prlimit64", 0, 0, 0)} == {ALLOW}
+    # PR_SET_SECCOMP is 22.
+    assert {of("seccomp", 0), of("prctl", 22), of("memfd_create")} == {EPERM}

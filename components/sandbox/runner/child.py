@@ -12,6 +12,8 @@ from components.sandbox.runner import kernel, seccomp, world
 
 ANSWER: Final = 3
 """Descriptor of the answer."""
+PEER: Final = 4
+"""Descriptor of the socket to another call, where the call has one."""
 READY: Final = b"R"
 """First byte of the answer: what follows may come from the untrusted code, what comes instead cannot."""
 _THREADS: Final = 32
@@ -36,6 +38,9 @@ def confine(limits: Mapping[str, Any], *, namespaces: bool, user: int | None, fo
         world.fresh_folder(limits["file_bytes"])
     os.chdir(folder)
     os.umask(0o077)
+    if user is not None:
+        # Before the limits: they then count, from the first on, what this id alone has.
+        _become(user)
     counted_apart = namespaces or user is not None
     most: dict[int, int] = {
         resource.RLIMIT_CPU: limits["cpu_seconds"],
@@ -51,8 +56,6 @@ def confine(limits: Mapping[str, Any], *, namespaces: bool, user: int | None, fo
         hard = resource.getrlimit(kind)[1]
         least = value if hard == resource.RLIM_INFINITY else min(value, hard)
         resource.setrlimit(kind, (least, least))
-    if user is not None:
-        _become(user)
     kernel.drop_capabilities()
     # Here, since a change of user takes it back; the filter keeps the code from doing so.
     kernel.die_with_parent()

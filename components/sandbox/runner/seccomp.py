@@ -15,7 +15,8 @@ _NUMBER, _ARCHITECTURE, _FIRST, _SECOND, _THIRD = 0, 4, 16, 24, 32
 _THREAD: Final = 0x00010000
 _NAMESPACES: Final = 0x7E020080
 """Bits of ``clone``: a thread of the caller; new namespaces of any kind."""
-_PR_SET_PDEATHSIG, _PR_SCHED_CORE = 1, 62
+_PR_SET_PDEATHSIG, _PR_SET_SECCOMP, _PR_SCHED_CORE = 1, 22, 62
+_RLIMIT_CPU, _SIGKILL = 0, 9
 _AF_UNIX, _DATAGRAM_BIT = 1, 2
 """A pair of datagram sockets can send to any other by its name; of the types that there are, those of streams and of
 packets in sequence lack the bit, and cannot."""
@@ -48,6 +49,8 @@ _DENIED: Final = {
         # setpriority, sched_setparam, sched_setscheduler, sched_setaffinity, ioprio_set, migrate_pages, move_pages,
         # sched_setattr, timer_create
         *(141, 142, 144, 203, 251, 256, 279, 314, 222),
+        # seccomp (with it a process could have itself killed), memfd_create (memory that no limit counts)
+        *(317, 319),
     ),
     "aarch64": (
         *(198, 203, 200, 201, 117, 92, 41, 51, 89, 170, 40, 39),
@@ -56,17 +59,19 @@ _DENIED: Final = {
         *(266, 268, 270, 271, 272, 273, 294, 280, 282),
         *(194, 196, 195, 190, 186),
         *(140, 118, 119, 122, 30, 238, 239, 274, 107),
+        *(277, 279),
     ),
 }
 # From 424 on all architectures count alike: pidfd_send_signal, io_uring_setup, _enter, _register, open_tree,
 # move_mount, fsopen, fsconfig, fsmount, fspick, pidfd_open, pidfd_getfd, process_madvise, mount_setattr, quotactl_fd,
-# process_mrelease.
-_DENIED_ALIKE: Final = (424, 425, 426, 427, 428, 429, 430, 431, 432, 433, 434, 438, 440, 442, 443, 448)
+# memfd_secret, process_mrelease.
+_DENIED_ALIKE: Final = (424, 425, 426, 427, 428, 429, 430, 431, 432, 433, 434, 438, 440, 442, 443, 447, 448)
 _CLONE3: Final = 435
 _CLONE: Final = {"x86_64": 56, "aarch64": 220}
 _FORKS: Final = {"x86_64": (57, 58), "aarch64": ()}
 _PRCTL: Final = {"x86_64": 157, "aarch64": 167}
 _PRLIMIT: Final = {"x86_64": 302, "aarch64": 261}
+_SETRLIMIT: Final = {"x86_64": 160, "aarch64": 164}
 _SIGNALS_BY_PROCESS: Final = {"x86_64": (62, 234), "aarch64": (129, 131)}
 _SIGNALS_OTHERWISE: Final = {"x86_64": (200, 129, 297), "aarch64": (130, 138, 240)}
 _LEAVING_THE_GROUP: Final = {"x86_64": (109, 112), "aarch64": (154, 157)}
@@ -119,14 +124,18 @@ def program(machine: str, *, forks: bool, only: int | None) -> bytes:
     # The flags of clone3 lie in memory, where a filter cannot look; the C library then takes clone.
     code += _when(_CLONE3, [_errno(_ENOSYS)])
     code += _when(_CLONE[machine], _clone(forks))
-    code += _when(_PRCTL[machine], _unless(_FIRST, (_PR_SET_PDEATHSIG, _PR_SCHED_CORE)))
-    code += _when(_PRLIMIT[machine], _only(_FIRST, (0,)))
+    code += _when(_PRCTL[machine], _unless(_FIRST, (_PR_SET_PDEATHSIG, _PR_SET_SECCOMP, _PR_SCHED_CORE)))
+    # Its processor time it may not shorten: it would look as if something outside had killed it.
+    code += _when(_SETRLIMIT[machine], _unless(_FIRST, (_RLIMIT_CPU,)))
+    code += _when(_PRLIMIT[machine], _prlimit())
     code += _when(_FCNTL[machine], _fcntl())
     code += _when(_IOCTL[machine], _only(_SECOND, _IOCTL_ALLOWED))
     code += _when(_SOCKETPAIR[machine], _socketpair())
     if only is not None:
-        for number in _SIGNALS_BY_PROCESS[machine]:
-            code += _when(number, _only(_FIRST, (only, 0)))
+        for number, signal in zip(_SIGNALS_BY_PROCESS[machine], (_SECOND, _THIRD), strict=True):
+            # Who is alone has no use for this signal but to look as if something outside had killed it.
+            unkilled = [] if forks else [_step(_LOAD, signal), *_when(_SIGKILL, [_errno(_EPERM)])]
+            code += _when(number, [*unkilled, *_only(_FIRST, (only, 0))])
     return b"".join([*code, _allow()])
 
 
@@ -137,6 +146,17 @@ def _clone(forks: bool) -> list[bytes]:
         if forks
         else [*no_namespaces, _step(_ANY_BIT, _THREAD, 1, 0), _errno(_EPERM), _allow()]
     )
+
+
+def _prlimit() -> list[bytes]:
+    """Of itself alone; limits of processor time are only read, which is when there is no new one: a null pointer."""
+    read = [_step(_LOAD, _THIRD), *_when(0, [_step(_LOAD, _THIRD + 4), *_when(0, [_allow()]), _errno(_EPERM)])]
+    of_time = [*read, _errno(_EPERM)]
+    return [
+        _step(_LOAD, _FIRST),
+        *_when(0, [_step(_LOAD, _SECOND), *_when(_RLIMIT_CPU, of_time), _allow()]),
+        _errno(_EPERM),
+    ]
 
 
 def _fcntl() -> list[bytes]:

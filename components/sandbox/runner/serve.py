@@ -144,11 +144,12 @@ class Server:
                     os.rmdir(self._scratch)
 
     def _answer(self) -> None:
-        while (request := receive(self._channel)) is not None:
+        while (received := receive_request(self._channel)) is not None:
+            request, peer = received
             # Calls do not get it, so that it tells the parent which of its requests a report is for.
             own = {"id": request.pop("id")}
             try:
-                reply = self._call(request)
+                reply = self._call(request, peer)
             except AbandonedError:
                 return
             except BrokenError as error:
@@ -167,21 +168,27 @@ class Server:
         _, status = os.waitpid(pid, 0)
         os._exit(os.waitstatus_to_exitcode(status) & 0x7F)
 
-    def _call(self, request: Mapping[str, Any]) -> dict[str, Any]:
+    def _call(self, request: Mapping[str, Any], peer: int | None) -> dict[str, Any]:
         answer_read, answer_write = os.pipe()
         output_read, output_write = os.pipe()
         nonce = secrets.token_bytes(16)
         with contextlib.ExitStack() as stack:
             stack.callback(os.close, answer_read)
             stack.callback(os.close, output_read)
+            if peer is not None:
+                # Not before the call's end: whoever holds the other end learns of it by this.
+                stack.callback(os.close, peer)
             folder = world.FOLDER if self._namespaces else self._make_folder(stack)
             try:
-                pid = self._fork(lambda: self._child(request, nonce, answer_write, output_write, folder))
+                pid = self._fork(lambda: self._child(request, nonce, answer_write, output_write, peer, folder))
             finally:
                 os.close(answer_write)
                 os.close(output_write)
             group, channel = not self._namespaces, self._channel.fileno()
-            return Watch(pid, group, answer_read, output_read, channel, nonce, request["limits"]).report()
+            watch = Watch(pid, group, answer_read, output_read, channel, nonce, request["limits"])
+            watch.leash = peer if request["leashed"] else None
+            watch.folder = None if self._namespaces else folder
+            return watch.report()
 
     def _fork(self, work: Callable[[], NoReturn]) -> int:
         if self._namespaces:
@@ -196,13 +203,17 @@ class Server:
         finally:
             os._exit(70)
 
-    def _child(self, request: Mapping[str, Any], nonce: bytes, answer: int, output: int, folder: str) -> NoReturn:
+    def _child(
+        self, request: Mapping[str, Any], nonce: bytes, answer: int, output: int, peer: int | None, folder: str
+    ) -> NoReturn:
         try:
             os.dup2(output, 1)
             os.dup2(output, 2)
             # In the channel's place.
             os.dup2(answer, child.ANSWER, inheritable=False)
-            kernel.close_from(child.ANSWER + 1)
+            if peer is not None:
+                os.dup2(peer, child.PEER, inheritable=False)
+            kernel.close_from(child.ANSWER + 1 if peer is None else child.PEER + 1)
             os.environ.update({"HOME": folder, "TMPDIR": folder})
             tempfile.tempdir = folder
             child.confine(
@@ -238,11 +249,26 @@ class Server:
         self._left = not sweep(self._scratch, _SWEEP_SECONDS)
 
 
-def send(channel: socket.socket, message: Mapping[str, Any]) -> None:
-    """One message: its length in 4 bytes, and JSON."""
+def send(channel: socket.socket, message: Mapping[str, Any], peer: socket.socket | None = None) -> None:
+    """One message: its length in 4 bytes, and JSON; with its first byte goes the descriptor ``peer``."""
     data = json.dumps(message).encode()
+    data = len(data).to_bytes(4, "big") + data
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-        channel.sendall(len(data).to_bytes(4, "big") + data)
+        if peer is not None:
+            socket.send_fds(channel, [data[:1]], [peer.fileno()])
+            data = data[1:]
+        channel.sendall(data)
+
+
+def receive_request(channel: socket.socket) -> tuple[dict[str, Any], int | None] | None:
+    """The next message and the descriptor that came with it; None at the end."""
+    try:
+        first, descriptors, _, _ = socket.recv_fds(channel, 1, 1)
+    except ConnectionResetError:
+        return None
+    peer = descriptors[0] if descriptors else None
+    message = _message(channel, first, 0xFFFFFFFF, None) if first else None
+    return None if message is None else (message, peer)
 
 
 def receive(channel: socket.socket, most: int = 0xFFFFFFFF, seconds: float | None = None) -> dict[str, Any] | None:
@@ -257,11 +283,14 @@ def receive(channel: socket.socket, most: int = 0xFFFFFFFF, seconds: float | Non
         TimeoutError: they are over.
         ValueError: what came is no message.
     """
-    deadline = None if seconds is None else time.monotonic() + seconds
-    head = _exactly(channel, 4, deadline)
+    return _message(channel, b"", most, None if seconds is None else time.monotonic() + seconds)
+
+
+def _message(channel: socket.socket, begin: bytes, most: int, deadline: float | None) -> dict[str, Any] | None:
+    head = _exactly(channel, 4 - len(begin), deadline)
     if head is None:
         return None
-    size = int.from_bytes(head, "big")
+    size = int.from_bytes(begin + head, "big")
     if size > most:
         raise ValueError(f"a message of {size} bytes; at most {most}")
     body = _exactly(channel, size, deadline)

@@ -6,6 +6,8 @@ import secrets
 import stat
 import time
 
+_BLOCK = 4096
+"""What a file may take beyond its bytes."""
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -46,6 +48,30 @@ def sweep(top: str, seconds: float) -> bool:
         return False
     finally:
         os.close(descriptor)
+
+
+def fuller_than(top: str, size: int, count: int) -> bool:
+    """Whether files take more than ``size`` bytes of disk in ``top`` and below, or there are more than ``count``.
+
+    Takes as much time as ``count`` files do, whatever there is. What cannot be looked into counts as full.
+    """
+    taken, seen, folders = 0, 0, [top]
+    while folders:
+        try:
+            with os.scandir(folders.pop()) as entries:
+                for entry in entries:
+                    seen += 1
+                    with contextlib.suppress(FileNotFoundError):
+                        taken += entry.stat(follow_symlinks=False).st_blocks * 512
+                    if taken > size + seen * _BLOCK or seen > count:
+                        return True
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(entry.path)
+        except FileNotFoundError:
+            continue
+        except OSError:
+            return True
+    return False
 
 
 def _empty(top: int, name: str, deadline: float) -> None:

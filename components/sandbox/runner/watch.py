@@ -10,12 +10,14 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from components.sandbox.runner.child import READY
+from components.sandbox.runner.sweep import fuller_than
 
 _TICK: Final = 0.05
 _CHUNK: Final = 1 << 16
 _SHOWN: Final = 2000
 _EXIT_GRACE: Final = 0.5
 _HEAD: Final = 8
+_FILES: Final = 4096
 _TOLD: Final = frozenset({"value", "memory", "import_error", "exception", "bad_result"})
 """What a call's own process may say of itself."""
 
@@ -39,6 +41,8 @@ class Watch:
         channel: descriptor that hangs up when nobody wants the answer any more.
         nonce: bytes that an answer begins with.
         limits: fields of :class:`components.sandbox.limits.Limits`.
+        leash: a socket with whose other end the call ends as well; None for a call that ends by itself.
+        folder: the call's temporary folder, where it is no file system with a size of its own.
     """
 
     pid: int
@@ -52,6 +56,9 @@ class Watch:
     got: bytes = b""
     printed: int = 0
     shown: bytes = b""
+    leash: int | None = None
+    folder: str | None = None
+    looked: float = 0.0
 
     def report(self) -> dict[str, Any]:
         """What came of it, as told to the parent: ``kind``, ``text``, ``seconds``, ``output``.
@@ -77,6 +84,8 @@ class Watch:
         for descriptor in (self.answer, self.output):
             poller.register(descriptor, select.POLLIN)
         poller.register(self.channel, 0)
+        if self.leash is not None:
+            poller.register(self.leash, 0)
         deadline = self.begun + self.limits["wall_seconds"]
         while True:
             left = deadline - time.monotonic()
@@ -86,6 +95,8 @@ class Watch:
             for descriptor, _ in ready:
                 if descriptor == self.channel:
                     raise AbandonedError
+                if descriptor == self.leash:
+                    return "crash", "the other end of its socket was closed"
                 data = os.read(descriptor, _CHUNK)
                 if descriptor == self.output:
                     if not data:
@@ -101,6 +112,17 @@ class Watch:
                         return found
             if not ready and self.group and self._gone():
                 return None
+            if (over := self._written()) is not None:
+                return over
+
+    def _written(self) -> tuple[str, str] | None:
+        """Whether the folder holds more than its files may take together; looked at from time to time."""
+        if self.folder is None or time.monotonic() - self.looked < _TICK:
+            return None
+        most = self.limits["file_bytes"]
+        full = fuller_than(self.folder, most, _FILES)
+        self.looked = time.monotonic()
+        return ("too_large", f"more than {most} bytes, or {_FILES} files, in its folder") if full else None
 
     def _heard(self, data: bytes) -> tuple[str, str] | None:
         self.printed += len(data)
