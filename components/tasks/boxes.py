@@ -11,17 +11,17 @@ _BRACE: Final = re.compile(r"\\.|[{}]", re.DOTALL)
 _TOKEN: Final = re.compile(r"[^\s$\\{}]+")
 
 
-def last_box(text: str) -> str | None:
+def last_boxed(text: str) -> str | None:
     r"""Content of the last ``\boxed`` or ``\fbox`` that is closed; without braces, the word behind it.
 
     A box that is never closed is passed over, as is one with nothing behind it. Escaped braces are letters.
     """
-    found = place_of_last_box(text)
+    found = place_of_last_boxed(text)
     return None if found is None else text[found[0] : found[1]]
 
 
-def place_of_last_box(text: str) -> tuple[int, int] | None:
-    """Where the content of :func:`last_box` begins and ends."""
+def place_of_last_boxed(text: str) -> tuple[int, int] | None:
+    """Where the content of :func:`last_boxed` begins and ends."""
     boxes = [match.end() for match in _BOX.finditer(text)]
     if not boxes:
         return None

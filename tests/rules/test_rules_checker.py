@@ -15,10 +15,11 @@ from components.judge.memory import Ledger
 from components.judge.rule import Rule
 from components.judge.verdict import Criterion, Sample, UnknownReason, VerdictStatus
 from components.rules import checker as module
-from components.rules import math_rule, version
+from components.rules import version
 from components.rules.checker import RuleChecker
 from components.rules.finding import Finding
 from components.sandbox.limits import Limits
+from components.tasks import math_worker
 
 SHORT = Rule.parse({"name": "word_count_range", "min_count": 1, "max_count": 3})
 LONG = Rule.parse({"name": "word_count_range", "min_count": 4, "max_count": 9})
@@ -148,7 +149,7 @@ def test_sympy_is_loaded_in_the_sandbox_alone() -> None:
 
 def test_missing_package_is_told_and_nothing_is_judged() -> None:
     with pytest.raises(ServiceError, match="no_such_package"):
-        math_rule.folders_of(("json", "no_such_package"))
+        math_worker.folders_of(("json", "no_such_package"))
 
 
 @pytest.mark.parametrize("wrong", [(None, ""), (True, "why")])

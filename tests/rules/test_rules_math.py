@@ -10,7 +10,7 @@ from components.judge.verdict import UnknownReason, Verdict, VerdictStatus
 
 pytest.importorskip("math_verify")
 
-from components.rules.math_check import last_box
+from components.tasks.boxes import last_boxed
 
 EQUAL = [
     ("1/2", r"\boxed{0.5}"),
@@ -110,15 +110,15 @@ def test_text_in_an_answer_is_not_run(decide: Callable[..., Verdict]) -> None:
     ],
 )
 def test_last_box(text: str, box: str | None) -> None:
-    assert last_box(text) == box
+    assert last_boxed(text) == box
 
 
 @given(before=st.text(), content=st.text(alphabet="ab1+ ^_", min_size=1), after=st.text(alphabet="abc .$"))
 def test_a_box_is_found_in_any_text(before: str, content: str, after: str) -> None:
-    assert last_box(before + " \\boxed{" + content + "}" + after) == content
+    assert last_boxed(before + " \\boxed{" + content + "}" + after) == content
 
 
 @given(text=st.text(alphabet="\\boxedf{}$ a"))
 def test_no_text_breaks_the_search(text: str) -> None:
-    box = last_box(text)
+    box = last_boxed(text)
     assert box is None or box in text
