@@ -85,8 +85,6 @@ def run_mixed(options: argparse.Namespace) -> None:
 
 def run_mixed_eval(options: argparse.Namespace) -> None:
     """Test alone."""
-    from pipelines.task_evaluation import evaluate_tasks_locally
-
     _end_with_make()
     given, overrides = split_arguments(options.arguments, _TEST)
     if bool(given.get("MODEL")) == bool(given.get("CHECKPOINT")):
@@ -95,6 +93,8 @@ def run_mixed_eval(options: argparse.Namespace) -> None:
             where="mixed-eval",
             remedy="give one of MODEL= and CHECKPOINT=",
         )
+    from pipelines.task_evaluation import evaluate_tasks_locally
+
     experiment = mixed_experiment(given, overrides)
     text, path = evaluate_tasks_locally(
         experiment, given.get("CHECKPOINT", ""), base=_on(given, "BASE"), skip_data=_on(given, "SKIP_DATA")

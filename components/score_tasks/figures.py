@@ -1,0 +1,205 @@
+"""From scored answers to figures: a task counts once in each metric, by the mean over its answers."""
+
+import dataclasses
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from components.report.statistics import Floats, bootstrap_means, compare, percentile_intervals, prompt_mean, quantiles
+from components.tasks.gold import QaGold, TaskGold
+from components.tasks.passk import pass_at_k
+from components.tasks.results import SCHEMA
+from components.tasks.sets import DATASETS, DOMAINS, Domain
+from components.tasks.tables import MIXED
+
+Row = Mapping[str, Any]
+"""Of the contract TASK_SCORES."""
+WEIGHTS: Final[Mapping[Domain, float]] = {"math": 4.0, "qa": 3.0, "code": 3.0}
+"""The former system's shares, whatever the mixture's own are."""
+PARTS: Final = ("supporting_exact", "supporting_f1", "joint_exact", "joint_f1")
+"""Metrics of HotpotQA that are there only where supporting facts are asked."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Sampling:
+    """How intervals are drawn: resamples, coverage in (0, 1), seed."""
+
+    resamples: int
+    confidence: float
+    seed: int
+
+
+Measured = Mapping[str, Mapping[str, Sequence[float | None]]]
+"""Metric -> task -> its values; None is unknown."""
+
+
+def measure(name: str, rows: Sequence[Row], golds: Mapping[str, TaskGold], ks: Sequence[int]) -> Measured:
+    """The metrics of one table.
+
+    Args:
+        name: of the table.
+        rows: scores of one model on the table's tasks.
+        golds: by id of the task.
+        ks: of pass@k; one for which a task has too few known answers is unknown for that task.
+    """
+    tasks: dict[str, list[Row]] = {}
+    for row in rows:
+        tasks.setdefault(row["row_id"], []).append(row)
+    domain = None if name == MIXED else DATASETS[name].domain
+    if domain == "qa":
+        return _questions(tasks, golds)
+    if domain == "code":
+        found: dict[str, dict[str, Sequence[float | None]]] = {"accuracy": _each(tasks, _correct)}
+        for k in ks:
+            found[f"pass@{k}"] = {task: [_passed(answers, k)] for task, answers in tasks.items()}
+        return found
+    return {"accuracy": _each(tasks, _correct)}
+
+
+def _questions(tasks: Mapping[str, Sequence[Row]], golds: Mapping[str, TaskGold]) -> Measured:
+    found = {"accuracy": _each(tasks, _field("exact")), "f1": _each(tasks, _field("f1"))}
+    answerable = {task for task in tasks if (gold := golds[task]) and isinstance(gold, QaGold) and gold.answers}
+    if answerable and len(answerable) < len(tasks):
+        for metric in ("accuracy", "f1"):
+            found[f"has_ans_{metric}"] = {task: found[metric][task] for task in tasks if task in answerable}
+        # Of an unanswerable question F1 is exact match.
+        found["no_ans_accuracy"] = {task: found["accuracy"][task] for task in tasks if task not in answerable}
+    for name in PARTS:
+        values = _each(tasks, lambda row, name=name: json.loads(row["parts"]).get(name))
+        if any(value is not None for each in values.values() for value in each):
+            found[name] = values
+    return found
+
+
+def _each(
+    tasks: Mapping[str, Sequence[Row]], value: Callable[[Row], float | None]
+) -> dict[str, Sequence[float | None]]:
+    return {task: [value(row) for row in answers] for task, answers in tasks.items()}
+
+
+def _correct(row: Row) -> float | None:
+    return None if row["correct"] is None else float(row["correct"])
+
+
+def _field(name: str) -> Callable[[Row], float | None]:
+    def value(row: Row) -> float | None:
+        found: float | None = row[name]
+        return found
+
+    return value
+
+
+def _passed(answers: Sequence[Row], k: int) -> float | None:
+    known = [bool(row["correct"]) for row in answers if row["correct"] is not None]
+    return pass_at_k(len(known), sum(known), k) if k <= len(known) else None
+
+
+def results(
+    model: str, measured: Mapping[str, Measured], sampling: Sampling, *, comparable: bool, samples: Mapping[str, int]
+) -> dict[str, Any]:
+    """The object of ``results.json``.
+
+    Args:
+        model: base or trained.
+        measured: table -> its metrics.
+        sampling: of intervals.
+        comparable: whether official tests are only tests.
+        samples: table -> answers scored.
+    """
+    datasets = []
+    for name, metrics in measured.items():
+        known = DATASETS.get(name)
+        means = {metric: _means(values) for metric, values in metrics.items()}
+        datasets.append(
+            {
+                "dataset": name,
+                "title": "Mixed" if known is None else known.title,
+                "domain": None if known is None else known.domain,
+                "licence": None if known is None else known.licence,
+                "metric": "share of right answers" if known is None else known.metric,
+                "comparable": comparable,
+                "n": len(means["accuracy"]),
+                "unknown": len(metrics["accuracy"]) - len(means["accuracy"]),
+                "samples": samples[name],
+                "metrics": {metric: prompt_mean(list(found)) for metric, found in means.items()},
+                "intervals": {metric: _interval(found, sampling) for metric, found in means.items()},
+                "counts": {metric: len(found) for metric, found in means.items()},
+            }
+        )
+    return {
+        "schema": SCHEMA,
+        "model": model,
+        "comparable": comparable,
+        "confidence": sampling.confidence,
+        "resamples": sampling.resamples,
+        "datasets": datasets,
+        "means": _over_sets(measured, sampling),
+    }
+
+
+def _means(values: Mapping[str, Sequence[float | None]]) -> Floats:
+    """Of each task with a known value, in the order of the ids."""
+    found = [prompt_mean(values[task]) for task in sorted(values)]
+    return np.array([mean for mean in found if mean is not None], dtype=np.float64)
+
+
+def _interval(means: Floats, sampling: Sampling) -> list[float] | None:
+    ends = percentile_intervals(
+        means.reshape(-1, 1), resamples=sampling.resamples, confidence=sampling.confidence, seed=sampling.seed
+    )
+    return None if ends is None else list(ends[0])
+
+
+def _over_sets(measured: Mapping[str, Measured], sampling: Sampling) -> dict[str, Any]:
+    """The two means over accuracies. Each set is resampled by itself, and the mixed table is none of them."""
+    means = {name: _means(metrics["accuracy"]) for name, metrics in measured.items() if name != MIXED}
+    means = {name: found for name, found in means.items() if len(found)}
+    if not means:
+        return {}
+    draws = {
+        name: bootstrap_means(found, resamples=sampling.resamples, seed=sampling.seed + place)
+        for place, (name, found) in enumerate(sorted(means.items()))
+    }
+    weights = {"macro": {name: 1 / len(means) for name in means}, "weighted_4_3_3": set_weights(list(means))}
+    found: dict[str, Any] = {}
+    for kind, shares in weights.items():
+        value = math.fsum(share * float(means[name].mean()) for name, share in shares.items())
+        drawn = sum(share * draws[name] for name, share in shares.items())
+        single = any(len(means[name]) < 2 for name in shares)
+        found[kind] = {
+            "value": value,
+            "interval": None if single else list(quantiles(np.asarray(drawn), sampling.confidence)),
+            "sets": sorted(shares),
+            "weights": shares,
+        }
+    return found
+
+
+def set_weights(names: Sequence[str]) -> dict[str, float]:
+    """Domains as 4:3:3, over those that are there, and the sets of a domain alike; the weights sum to 1."""
+    of = {domain: [name for name in names if DATASETS[name].domain == domain] for domain in DOMAINS}
+    total = sum(WEIGHTS[domain] for domain in DOMAINS if of[domain])
+    return {name: WEIGHTS[domain] / total / len(of[domain]) for domain in DOMAINS for name in of[domain]}
+
+
+def comparison(base: Mapping[str, Measured], trained: Mapping[str, Measured], sampling: Sampling) -> dict[str, Any]:
+    """Table -> metric -> the paired change from ``base`` to ``trained``."""
+    return {
+        name: {
+            metric: dataclasses.asdict(
+                compare(
+                    base[name][metric],
+                    values,
+                    resamples=sampling.resamples,
+                    confidence=sampling.confidence,
+                    seed=sampling.seed,
+                )
+            )
+            for metric, values in metrics.items()
+            if metric in base[name]
+        }
+        for name, metrics in trained.items()
+    }
