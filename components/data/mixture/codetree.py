@@ -22,8 +22,7 @@ def tree_number(source: str) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(source)
-        named = _Alike(_defined(tree)).visit(tree)
-        return number_of(ast.dump(named)) or 1
+        return number_of(*_spelled(tree, _defined(tree))) or 1
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return 0
 
@@ -43,25 +42,31 @@ def _defined(tree: ast.AST) -> frozenset[str]:
     return frozenset(found)
 
 
-class _Alike(ast.NodeTransformer):
-    """Numbers names in the order of their first use and removes docstrings."""
+def _spelled(tree: ast.AST, defined: frozenset[str]) -> list[str]:
+    """The tree as texts, with its own names numbered in the order of their first use, and without docstrings."""
+    names: dict[str, str] = {}
+    found: list[str] = []
 
-    def __init__(self, defined: frozenset[str]) -> None:
-        self._defined = defined
-        self._names: dict[str, str] = {}
+    def spell(node: object, field: str) -> None:
+        if isinstance(node, ast.AST):
+            found.append(type(node).__name__)
+            for key in node._fields:
+                spell(getattr(node, key, None), key)
+            found.append(")")
+        elif isinstance(node, list):
+            found.append(f"[{field}")
+            for each in node[1:] if field == "body" and node and _is_text(node[0]) else node:
+                spell(each, field)
+        elif isinstance(node, str) and field in _NAMED and node in defined:
+            found.append(names.setdefault(node, f"v{len(names)}"))
+        else:
+            found.append(repr(node))
 
-    def _name(self, name: str) -> str:
-        return self._names.setdefault(name, f"v{len(self._names)}") if name in self._defined else name
+    spell(tree, "")
+    return found
 
-    def generic_visit(self, node: ast.AST) -> ast.AST:
-        body = getattr(node, "body", None)
-        if isinstance(body, list) and body and _is_text(body[0]):
-            node.body = body[1:] or [ast.Pass()]  # type: ignore[attr-defined]
-        for key in ("name", "id", "arg", "asname"):
-            value = getattr(node, key, None)
-            if isinstance(value, str):
-                setattr(node, key, self._name(value))
-        return super().generic_visit(node)
+
+_NAMED: Final = frozenset({"name", "id", "arg", "asname"})
 
 
 def _is_text(node: ast.AST) -> bool:

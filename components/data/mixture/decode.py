@@ -24,7 +24,7 @@ def decode(text: bytes) -> Any:
         value = orjson.loads(text)
     except orjson.JSONDecodeError as error:
         raise ContractError(f"not JSON: {error}", remedy="one JSON object a line, in UTF-8") from error
-    if text.count(b'":') == _keys(value) and not any(text.count(mark) for mark in _APART):
+    if text.count(b'":') == _keys(value) and not any(mark in text for mark in _APART):
         return value
     try:
         return loads(text)
@@ -49,7 +49,12 @@ def decode_object(text: bytes) -> dict[str, Any]:
 def _keys(value: object) -> int:
     """Keys of all objects in ``value``. Fewer would be safe, so lists that begin with a text are passed."""
     if isinstance(value, dict):
-        return len(value) + sum(_keys(each) for each in value.values() if isinstance(each, dict | list))
-    if isinstance(value, list) and value and not isinstance(value[0], str):
-        return sum(_keys(each) for each in value)
-    return 0
+        count, inside = len(value), list(value.values())
+    elif isinstance(value, list) and value and not isinstance(value[0], str):
+        count, inside = 0, value
+    else:
+        return 0
+    for each in inside:
+        if isinstance(each, dict | list):
+            count += _keys(each)
+    return count

@@ -165,10 +165,13 @@ def _drawn_once(
 
 
 def _mixed_test(index: Index, rows: Rows, weights: dict[str, float], by_size: bool, seed: int) -> Rows:
-    """The largest test in the shares of the domains in which no row stands twice."""
+    """The largest test in the shares of the domains, and of the sets within them, in which no row stands twice."""
     sizes = sizes_of(index, rows)
     present = {domain: weight for domain, weight in weights.items() if domain in sizes and weight > 0}
-    totals = mixing.without_repetition({domain: sum(sizes[domain].values()) for domain in present}, present)
+    room = {
+        domain: sum(found.values()) if by_size else len(found) * min(found.values()) for domain, found in sizes.items()
+    }
+    totals = mixing.without_repetition(room, present)
     counts: dict[str, int] = {}
     for domain, total in totals.items():
         counts.update(mixing.planned(total, {domain: 1}, {domain: sizes[domain]}, by_size=by_size, cap=1))

@@ -1,11 +1,8 @@
 """A mixture as files: read, compared, split, mixed, written, and told about."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
-import pyarrow.parquet as pq
 
 from components.core.manifest import Scalar, sha256_file
 from components.core.progress import Progress
@@ -16,8 +13,6 @@ from components.data.mixture.reading import read_sources
 from components.data.mixture.stage import Index, Stage
 from components.data.mixture.workspace import workspace
 from components.data.mixture.writing import HELDOUT, TEST_INDEX, TRAIN, write_json, write_tables
-from components.judge.rubrics import read_rubric
-from components.reward.rows import check_heldout_row, check_row
 from components.tasks.sets import DATASETS
 from components.tasks.tables import FOLDER
 
@@ -57,9 +52,6 @@ def prepare_mixture(experiment: "Experiment", out: Path, work: Path, progress: P
             out, stage, index, chosen, seed=experiment.seed, system_prompt=experiment.policy.system_prompt
         )
         contaminated = _contaminated(stage, index, chosen)
-    for name, check in ((TRAIN, check_row), (HELDOUT, check_heldout_row)):
-        for row in _one_a_set(out / name):
-            check(experiment.reward, read_rubric(row["extra_info"]["rubric"]), f"{name}, row {row['extra_info']['id']}")
     draw = draw_of(experiment, index, chosen)
     info = info_of(experiment, index, chosen, sources, contaminated)
     info["outputs"] = {name: {"rows": count, "sha256": sha256_file(out / name)} for name, count in rows.items()}
@@ -92,19 +84,6 @@ def _contaminated(stage: Stage, index: Index, chosen: Plan) -> dict[str, list[st
             found.setdefault(name, []).append(official or batch.column("id")[row - first].as_py())
         first += batch.num_rows
     return {name: sorted(ids) for name, ids in sorted(found.items())}
-
-
-def _one_a_set(path: Path) -> Iterator[dict[str, Any]]:
-    """A row of each data set; their rubrics are alike."""
-    seen: set[str] = set()
-    with pq.ParquetFile(path) as file:
-        for number in range(file.num_row_groups):
-            names = file.read_row_group(number, columns=["data_source"]).column(0).to_pylist()
-            if fresh := sorted(
-                {name: place for place, name in reversed(list(enumerate(names))) if name not in seen}.values()
-            ):
-                seen.update(names)
-                yield from file.read_row_group(number).take(np.array(fresh)).to_pylist()
 
 
 def _test_index(info: Mapping[str, Any], rows: Mapping[str, int]) -> dict[str, Any]:

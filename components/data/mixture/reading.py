@@ -15,6 +15,7 @@ from components.core.unique_json import RepeatedKeyError
 from components.data.mixture.codetree import tree_number
 from components.data.mixture.fetch import Fetched, fetch
 from components.data.mixture.formats import competition_math, custom, gsm8k, hotpotqa, humaneval, mbpp, squad2
+from components.data.mixture.goldtext import gold_text
 from components.data.mixture.plan import NAMES
 from components.data.mixture.records import Found, read_records
 from components.data.mixture.row import ANY, TEST, TRAIN, TaskRow
@@ -22,7 +23,8 @@ from components.data.mixture.rubric import Rubrics
 from components.data.mixture.stage import Stage, Staged
 from components.data.mixture.templates import render, template_of
 from components.data.mixture.words import normalised, sha256_of
-from components.tasks.gold import to_json
+from components.judge.rubrics import read_rubric
+from components.reward.rows import check_heldout_row, check_row
 
 if TYPE_CHECKING:
     from components.core.spec import Experiment
@@ -141,20 +143,31 @@ class Maker:
         self._facts = mixture.supporting_facts
         self._trees = mixture.dedup.code_ast
         self._rubrics = Rubrics(experiment)
+        self._reward = experiment.reward
+        self._seen: set[str] = set()
 
     def make(self, row: TaskRow) -> Staged:
         """The row with its prompt, its rubric, its id and the numbers that it is compared by.
 
         The id is of the data set, the official id, the prompt and the gold: rows of two experiments with one id are
         the same task, asked in the same words.
+
+        Raises:
+            ContractError: the reward has no number for rows of this data set.
         """
         problem = render(template_of(row, facts=self._facts), row.fields)
-        gold = to_json(row.gold)
+        gold = gold_text(row.gold)
         digest = sha256_of(row.dataset, row.official_id, problem, gold)
         number = int.from_bytes(digest[:8], "little")
-        text = sha256_of(normalised(row.text), normalised(row.context))
+        text = sha256_of(normalised(row.text), row.context)
         group = sha256_of(row.dataset, row.group) if row.group else digest
         answer = orjson.dumps(row.answer).decode()
+        rubric = self._rubrics.text(row.gold, gold)
+        if row.dataset not in self._seen and row.part != TEST:
+            # One row a set: the rubrics of a set differ in their gold alone.
+            self._seen.add(row.dataset)
+            for check in (check_row, check_heldout_row):
+                check(self._reward, read_rubric(rubric), row.dataset)
         columns = (
             row.dataset,
             digest.hex(),
@@ -162,7 +175,7 @@ class Maker:
             problem,
             answer,
             gold,
-            self._rubrics.text(row.gold, gold),
+            rubric,
         )
         return Staged(
             columns,

@@ -23,26 +23,35 @@ def parse(value: dict[str, Any], part: str, *, facts: bool = True) -> TaskRow:
     if not paragraphs:
         raise ContractError("'context' is empty", remedy="see the official file")
     supporting = tuple((title, number) for title, number in _pairs(value, "supporting_facts", "sent_id"))
-    shown, numbered = [], []
-    for title, sentences in paragraphs:
+    for _, sentences in paragraphs:
         if not isinstance(sentences, list) or not all(isinstance(each, str) for each in sentences):
             raise ContractError("a paragraph's sentences must be texts", remedy="[title, [sentence, ...]]")
-        shown.append(f"{title}\n{''.join(sentences).strip()}")
-        numbered.append("\n".join([title, *(f"[{place}] {each.strip()}" for place, each in enumerate(sentences))]))
     if not all(isinstance(number, int) and number >= 0 for _, number in supporting):
         raise ContractError("'supporting_facts' must number sentences from 0", remedy="[[title, number], ...]")
     titles = sorted({title for title, _ in supporting})
+    # Numbered where the sentences are asked, and else as one text.
+    context = "\n\n".join(
+        _numbered(*each) if facts else f"{each[0]}\n{''.join(each[1]).strip()}" for each in paragraphs
+    )
     return TaskRow(
         "hotpotqa",
         text_of(value, "_id" if "_id" in value else "id"),
         part,
         question,
-        "\n\n".join(shown),
-        {"question": question, "context": "\n\n".join(shown), "numbered": "\n\n".join(numbered)},
+        context,
+        {"question": question, "context": context},
         QaGold("hotpotqa", (answer,), supporting if facts else ()),
         (answer,),
         f"titles {' | '.join(titles)}" if titles else "",
     )
+
+
+def _plain(title: str, sentences: list[str]) -> str:
+    return f"{title}\n{''.join(sentences).strip()}"
+
+
+def _numbered(title: str, sentences: list[str]) -> str:
+    return "\n".join([title, *(f"[{place}] {each.strip()}" for place, each in enumerate(sentences))])
 
 
 def _pairs(value: dict[str, Any], key: str, second: str) -> list[tuple[str, Any]]:
