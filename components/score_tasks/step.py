@@ -148,7 +148,7 @@ def _check_known(rows: Sequence[Mapping[str, Any]]) -> None:
     unknown = [row for row in rows if row["correct"] is None]
     if len(unknown) > MAX_UNKNOWN * len(rows):
         raise StepError(
-            f"the checks of {len(unknown)} of {len(rows)} answers failed by themselves; the first: {unknown[0]['detail']}",
+            f"the checks of {len(unknown)} of {len(rows)} answers failed by themselves; first: {unknown[0]['detail']}",
             where=f"row {unknown[0]['row_id']}",
             remedy="see docs/rules.md for what the sandbox needs; then run the same command again",
         )
