@@ -1,7 +1,7 @@
 """The step deploy-judge."""
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import TYPE_CHECKING
 
 from components.core.errors import GavelError, JudgeError
@@ -26,7 +26,8 @@ def run(context: StepContext) -> Mapping[str, Scalar]:
     one after the other, since they share its memory and cores.
 
     Raises:
-        GavelError: one cannot be started or does not answer. What became of the others is told first.
+        GavelError: one cannot be started or does not answer. What became of the others is told first. Those that
+            came up stay under this run's lease, for a retry of the step; the run's last step gives all leases back.
     """
     judges = context.experiment.judges()
     urls = (
@@ -53,13 +54,15 @@ def _side_by_side(context: StepContext, judges: "Sequence[JudgeSpec]") -> dict[s
     urls: dict[str, str] = {}
     failures: list[GavelError] = []
     with ThreadPoolExecutor(max_workers=len(judges)) as pool:
-        waiting = {judge.name: pool.submit(_up, context, judge) for judge in judges}
-        for name, future in waiting.items():
+        waiting = {pool.submit(_up, context, judge): judge.name for judge in judges}
+        # A failure is told when it is there, and not when slower ones are done.
+        for future in as_completed(waiting):
+            name = waiting[future]
             try:
                 urls[name] = future.result()
             except GavelError as error:
                 context.progress.phase(f"judge {name} does not come up: {error.what}")
-                failures.append(error)
+                failures.append(_of_judge(name, error))
     if len(failures) == 1:
         raise failures[0]
     if failures:
@@ -68,7 +71,14 @@ def _side_by_side(context: StepContext, judges: "Sequence[JudgeSpec]") -> dict[s
             where="; ".join(filter(None, (each.where for each in failures))),
             remedy="; ".join(dict.fromkeys(filter(None, (each.remedy for each in failures)))),
         )
-    return urls
+    return {judge.name: urls[judge.name] for judge in judges}
+
+
+def _of_judge(name: str, error: GavelError) -> GavelError:
+    """The failure, with the judge's name where it has it not."""
+    if name in error.what:
+        return error
+    return JudgeError(f"judge {name} does not come up: {error.what}", where=error.where, remedy=error.remedy)
 
 
 STEP = Step("deploy-judge", __name__, depends, run, durable=False)
