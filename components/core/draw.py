@@ -5,12 +5,12 @@ import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final
 
 from components.core.errors import ContractError
 
 NAME: Final = "draw.json"
-Within = Literal["equal", "by_size"]
+_REMEDY: Final = "run the step prepare-data again"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -19,45 +19,39 @@ class DrawPlan:
 
     Attributes:
         weights: domain -> weight; only the ratios count.
-        sets: set -> its domain. Rows of the training table belong to a set by their ``data_source``.
-        within: how the sets of a domain share it.
+        domains: set -> its domain. Rows of the training table belong to a set by their ``data_source``.
+        by_size: whether the sets of a domain share it by their numbers of rows, and not equally.
         repeat_cap: most times that one row is drawn.
 
     Raises:
-        ContractError: no weight is above 0, one is no number at least 0, a set's domain has no weight, or the cap is
-            below 1.
+        ContractError: a weight is no number of at least 0, none with a set is above it, a set's domain has no weight,
+            or the cap is below 1.
     """
 
     weights: Mapping[str, float]
-    sets: Mapping[str, str]
-    within: Within
+    domains: Mapping[str, str]
+    by_size: bool
     repeat_cap: int
 
     def __post_init__(self) -> None:
         if not all(math.isfinite(weight) and weight >= 0 for weight in self.weights.values()):
             raise ContractError(f"weights must be numbers of at least 0, got {dict(self.weights)}")
-        if not any(self.weights.values()):
-            raise ContractError("no domain has a weight above 0, so nothing is drawn")
-        for name, domain in self.sets.items():
+        for name, domain in self.domains.items():
             if domain not in self.weights:
                 raise ContractError(f"set {name} is of domain {domain!r}, which has no weight")
-        if self.within not in ("equal", "by_size"):
-            raise ContractError(f"within is equal or by_size, got {self.within!r}")
+        if not any(self.weights[domain] for domain in self.domains.values()):
+            raise ContractError("no set is of a domain with a weight above 0, so nothing is drawn")
         if self.repeat_cap < 1:
             raise ContractError(f"repeat_cap must be at least 1, got {self.repeat_cap}")
 
-    def to_json_value(self) -> dict[str, Any]:
-        """The object that :meth:`parse` reads back."""
-        return {
-            "weights": dict(self.weights),
-            "sets": dict(self.sets),
-            "within": self.within,
-            "repeat_cap": self.repeat_cap,
-        }
+    def drawn_from(self) -> list[str]:
+        """The sets whose domain has a weight above 0, by name."""
+        return sorted(name for name, domain in self.domains.items() if self.weights[domain] > 0)
 
     @classmethod
     def parse(cls, value: object, *, where: str = "") -> "DrawPlan":
-        """Read the plan from decoded JSON; further keys, such as counts for people, are passed over.
+        """Read the plan from decoded JSON: ``weights``, ``sets`` (each an object with its ``domain``), ``within``
+        (equal or by_size) and ``repeat_cap``; further keys are for people.
 
         Raises:
             ContractError: a key is missing or of another type, or the plan cannot be.
@@ -67,20 +61,18 @@ class DrawPlan:
                 case {
                     "weights": dict(weights),
                     "sets": dict(sets),
-                    "within": "equal" | "by_size" as within,
+                    "within": ("equal" | "by_size") as within,
                     "repeat_cap": int(cap),
-                } if all(type(weight) in (int, float) for weight in weights.values()) and all(
-                    isinstance(domain, str) for domain in sets.values()
-                ):
+                } if all(type(weight) in (int, float) for weight in weights.values()):
+                    domains = {name: each["domain"] for name, each in sets.items()}
                     floats = {name: float(weight) for name, weight in weights.items()}
-                    return cls(floats, dict(sets), within, cap)
+                    return cls(floats, domains, within == "by_size", cap)
         except ContractError as error:
-            raise ContractError(error.what, where=where, remedy="run the step prepare-data again") from error
-        raise ContractError(
-            "it must be an object with weights, sets (set -> domain), within and repeat_cap",
-            where=where,
-            remedy="run the step prepare-data again",
-        )
+            raise ContractError(error.what, where=where, remedy=_REMEDY) from error
+        except (TypeError, KeyError) as error:
+            raise ContractError(f"a set has no domain ({error!r})", where=where, remedy=_REMEDY) from error
+        what = "it must be an object with weights, sets, within and repeat_cap"
+        raise ContractError(what, where=where, remedy=_REMEDY)
 
 
 def read_plan(path: Path) -> DrawPlan:
@@ -95,7 +87,5 @@ def read_plan(path: Path) -> DrawPlan:
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise ContractError(
-            f"it cannot be read: {error}", where=str(path), remedy="run the step prepare-data again"
-        ) from error
+        raise ContractError(f"it cannot be read: {error}", where=str(path), remedy=_REMEDY) from error
     return DrawPlan.parse(value, where=str(path))

@@ -1,5 +1,5 @@
 """What the trainer's driver does for Gavel: brings in the advantage estimator, marks whole checkpoints, logs no number
-for an update that was not made, and keeps the reward where its files are.
+for an update that was not made, keeps the reward where its files are, and draws a mixture in its shares.
 
 verl imports this module by name before it computes the first advantage, on GPUs as on the CPU.
 """
@@ -13,11 +13,13 @@ import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 from verl.experimental.reward_loop import RewardLoopManager
 from verl.trainer.ppo.checkpoint_callback import CheckpointCallback
+from verl.trainer.ppo.utils import create_rl_sampler
 from verl.trainer.ppo.v1 import trainer_base
 from verl.utils.tracking import Tracking
 
 import components.reward.verl_advantage  # noqa: F401  (registers the estimator)
 from components.engine.checkpoints import MARK
+from components.engine.mixture_sampler import sampler_for
 from components.engine.updates import settle
 
 _HEAD = "node:__internal_head__"
@@ -57,6 +59,12 @@ class HeadRewardLoop(RewardLoopManager):  # type: ignore[misc]
         ]
 
 
-# The trainer makes its loggers and its reward loop by these names, and verl has no hook for either.
+def create_sampler(data_config: Any, dataset: Any) -> Any:
+    """The sampler of the training prompts: the mixture's where the configuration names its plan, else verl's."""
+    return (sampler_for if data_config.get("gavel_draw") else create_rl_sampler)(data_config, dataset)
+
+
+# The trainer makes its loggers, its reward loop and its sampler by these names, and verl has no hook for any of them.
 trainer_base.Tracking = SettledTracking
 trainer_base.RewardLoopManager = HeadRewardLoop
+trainer_base.create_rl_sampler = create_sampler

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from components.core.draw import NAME as DRAW
 from components.core.spec.experiment import Experiment
 from components.engine.cpu import PLATFORM_MODULE, ROLLOUT_MODULE, ROLLOUT_NAME
 from components.engine.scaffold_names import AGENT_LOOPS, LOOP_NAME
@@ -91,7 +92,15 @@ def _data(experiment: Experiment, paths: TrainingPaths) -> list[str]:
         "data.truncation=error",
         "data.dataloader_num_workers=0",
         f"data.seed={experiment.seed}",
+        *_draw(experiment, paths),
     ]
+
+
+def _draw(experiment: Experiment, paths: TrainingPaths) -> list[str]:
+    """A mixture that is drawn by weights has a plan beside its rows; a materialised one is shuffled as any table."""
+    mixture = experiment.data.mixture
+    drawn = mixture is not None and mixture.draw == "weights"
+    return [f"+data.gavel_draw={_text(paths.data.with_name(DRAW))}"] if drawn else []
 
 
 def _model(experiment: Experiment, paths: TrainingPaths) -> list[str]:

@@ -1,10 +1,13 @@
 """Prompts are looked at before the trainer starts, since it would notice too late or not at all."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from components.core.contracts import PROMPTS, read_table
+from components.core.draw import NAME, read_plan
+from components.core.errors import ConfigError, ContractError
 from components.judge.rubrics import read_rubric
 from components.reward.rows import check_row
 from components.scaffold.rendering import check_rendering
@@ -67,6 +70,39 @@ def check_rewarded_rows(experiment: "Experiment", data: Path) -> None:
     Raises:
         ContractError: see :func:`components.reward.rows.check_row`; names the row.
     """
-    for row in read_table(data, PROMPTS).to_pylist():
-        info = row["extra_info"]
-        check_row(experiment.reward, read_rubric(info["rubric"]), f"{data.name}, row {info['id']}")
+    for batch in read_table(data, PROMPTS).select(["extra_info"]).to_batches(max_chunksize=1024):
+        for info in batch.column("extra_info").to_pylist():
+            check_row(experiment.reward, read_rubric(info["rubric"]), f"{data.name}, row {info['id']}")
+
+
+def check_draw(experiment: "Experiment", data: Path) -> None:
+    """See that a mixture drawn by weights holds as many prompts as the training asks for, below its repeat cap; nothing
+    to do for other data.
+
+    Args:
+        experiment: for steps and batch.
+        data: parquet with the training prompts, beside ``draw.json``.
+
+    Raises:
+        ConfigError: it does not; what refilled groups take comes on top and is not counted here.
+        ContractError: rows and plan do not fit.
+    """
+    mixture, training = experiment.data.mixture, experiment.training
+    if mixture is None or mixture.draw != "weights":
+        return
+    plan = read_plan(data.with_name(NAME))
+    counts = Counter(read_table(data, PROMPTS).column("data_source").to_pylist())
+    if unknown := sorted(set(counts) - set(plan.domains)):
+        raise ContractError(
+            f"draw.json does not know the set {unknown[0]!r}", where=str(data), remedy="run the step prepare-data again"
+        )
+    rows = sum(counts[name] for name in plan.drawn_from())
+    asked = training.steps * training.prompts_per_step
+    if asked > plan.repeat_cap * rows:
+        raise ConfigError(
+            f"{training.steps} steps of {training.prompts_per_step} prompts draw {asked}, and {rows} rows, each at "
+            f"most {plan.repeat_cap} times, give {plan.repeat_cap * rows}",
+            where="training.steps",
+            remedy=f"use at most {plan.repeat_cap * rows // training.prompts_per_step} steps, raise "
+            "data.mixture.repeat_cap, or add rows",
+        )

@@ -20,7 +20,7 @@ from components.judge.memory.shipping import shipped
 from components.models.materialize import cache_folder, materialize
 from components.reward.rollout_log import RolloutLog
 from components.reward.verl_manager_settings import ManagerSettings
-from components.train.prompts import check_rewarded_rows, check_scaffolded_prompts
+from components.train.prompts import check_draw, check_rewarded_rows, check_scaffolded_prompts
 
 LEDGER = "ledger.sqlite"
 """In the work folder; the reward manager writes it."""
@@ -37,6 +37,7 @@ def run(ctx: StepContext) -> dict[str, Any]:
     data = ctx.inputs["data"] / "train.parquet"
     rows = read_table(data, PROMPTS).num_rows
     check_rewarded_rows(experiment, data)
+    check_draw(experiment, data)
     ctx.progress.phase(f"{rows} prompts; preparing the policy")
     paths = TrainingPaths(
         model=materialize(experiment.policy.source, cache_folder(ctx.state)),
