@@ -9,6 +9,8 @@ from pathlib import Path
 
 from components.core.store.s3 import S3Store
 
+PART = 5 << 20
+"""The least that S3 allows."""
 CHILD = Path(__file__).with_name("upload_child.py")
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -7,29 +7,14 @@ from pathlib import Path
 
 import minio
 import pytest
-from killed_uploads import held_parts, kill_when, start_child
+from killed_uploads import PART, held_parts, kill_when, start_child
 
 from components.core.errors import StorageError
-from components.core.store import Store
 from components.core.store.s3 import S3Store
 
-pytestmark = pytest.mark.s3
-PART = 5 << 20
+pytestmark = [pytest.mark.s3, pytest.mark.usefixtures("small_parts")]
 PARTS = 8
 SIZE = PARTS * PART - 12345
-
-
-@pytest.fixture(autouse=True)
-def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("s3", "transfer"):
-        monkeypatch.setattr(f"components.core.store.{module}.PART_SIZE", PART)
-
-
-@pytest.fixture
-def store(s3: str) -> S3Store:
-    store = Store.open(s3)
-    assert isinstance(store, S3Store)
-    return store
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import minio
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from killed_uploads import PART
 
 from components.core.errors import StorageError
 from components.core.manifest import Manifest
@@ -15,28 +16,13 @@ from components.core.store import Entry, Store
 from components.core.store.s3 import S3Store
 from components.core.store.s3_client import S3Settings
 
-pytestmark = pytest.mark.s3
-PART = 5 << 20
-"""The least that S3 allows."""
+pytestmark = [pytest.mark.s3, pytest.mark.usefixtures("small_parts")]
 BIG = 2 * PART + 1000
 SECOND = PART + 1
 
 
 class Interrupted(Exception):  # noqa: N818
     """Stands for a kill at this place."""
-
-
-@pytest.fixture(autouse=True)
-def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("s3", "transfer"):
-        monkeypatch.setattr(f"components.core.store.{module}.PART_SIZE", PART)
-
-
-@pytest.fixture
-def store(s3: str) -> S3Store:
-    store = Store.open(s3)
-    assert isinstance(store, S3Store)
-    return store
 
 
 @pytest.fixture

@@ -22,7 +22,6 @@ from components.core.store.s3 import S3Store
 pytestmark = [pytest.mark.s3, pytest.mark.suites]
 GIGABYTE = 1 << 30
 MEGABYTE = 1 << 20
-PART = 5 * MEGABYTE
 
 
 def write_random(path: Path, size: int) -> str:
@@ -75,12 +74,6 @@ def test_two_gigabytes_killed_twice_and_fetched(s3: str, tmp_path: Path) -> None
     # Five parts of 8 MiB, and what the client copies of them.
     assert max(done["grown"], fetched["grown"]) < 200
     store.delete("step")
-
-
-@pytest.fixture
-def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("s3", "transfer"):
-        monkeypatch.setattr(f"components.core.store.{module}.PART_SIZE", PART)
 
 
 @pytest.fixture
