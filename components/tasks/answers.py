@@ -21,9 +21,10 @@ _COMMAND: Final = re.compile(r"\\(?:text|mbox|textbf|textit|mathrm|operatorname)
 _FUNCTION: Final = frozenset({"sin", "cos", "tan", "cot", "sec", "csc", "log", "exp", "sqrt", "frac", "inf", "arcsin"})
 _WHOLE_PART: Final = r"[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+"
 _NUMBER: Final = re.compile(
-    r"(?:[-−+][ ]?)?(?:\\?\$[ ]?)?(?:[-−+][ ]?)?"
+    r"(?<![A-Za-z0-9_/.])(?:[-−+][ ]?)?(?:\\?\$[ ]?)?(?:[-−+][ ]?)?"
     rf"(?:\\[dt]?frac\s?\{{\s?[-−]?[0-9]{{1,40}}\s?\}}\s?\{{\s?[0-9]{{1,40}}\s?\}}"
     rf"|(?:{_WHOLE_PART})(?:\.[0-9]+)?(?:[eE][-+]?[0-9]{{1,4}}(?![0-9A-Za-z]))?(?:\s?/\s?[0-9]+)?|\.[0-9]+)(?:\s?\\?%)?"
+    r"(?![0-9]|[.,][0-9]|\s?/|[eE][0-9])"
 )
 _MARKER: Final = "####"
 
