@@ -11,7 +11,13 @@ from components.core.spec.deployment import CPU_RUNTIME
 from components.core.spec.evaluation import EvaluationSpec
 from components.core.spec.judge import JudgeSpec
 from components.core.spec.kubernetes import unknown_pool
-from components.core.spec.mixture_checks import mixture_conflicts, mixture_reach, mixture_rows, tasks_conflicts
+from components.core.spec.mixture_checks import (
+    mixture_conflicts,
+    mixture_reach,
+    mixture_rows,
+    mixture_scaffold,
+    tasks_conflicts,
+)
 from components.core.spec.panel import PanelSpec, panel_conflicts
 from components.core.spec.policy import PolicySpec
 from components.core.spec.reward import GIVES_PROBABILITIES, RewardSpec
@@ -324,6 +330,7 @@ CHECKS = (
     Check(("reward", "data"), _penalties),
     Check(("reward", "data"), _rules),
     Check(("reward", "data"), mixture_conflicts),
+    Check(("data", "training"), mixture_scaffold),
     Check(("policy", "data", "evaluation"), tasks_conflicts),
     Check(("judge", "cluster"), _serving),
     Check(("judge", "cluster"), _deployment),

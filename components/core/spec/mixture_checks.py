@@ -46,6 +46,16 @@ def mixture_conflicts(reward: RewardSpec, data: DataSpec) -> Iterable[Conflict]:
         )
 
 
+def mixture_scaffold(data: DataSpec, training: TrainingSpec) -> Iterable[Conflict]:
+    """A scaffold shows criteria to the policy, and those of tasks name the right answer or say nothing of it."""
+    if data.mixture is not None and training.scaffold is not None:
+        yield Conflict(
+            "training.scaffold",
+            "it shows the policy its rubric, and a task's rubric has the reference answer",
+            "set training.scaffold: null",
+        )
+
+
 def tasks_conflicts(policy: PolicySpec, data: DataSpec, evaluation: EvaluationSpec) -> Iterable[Conflict]:
     """Which sets can be answered, and in how many tokens."""
     tasks = evaluation.tasks

@@ -105,6 +105,7 @@ def test_another_content_than_asserted_is_refused(refused: Callable[..., str], t
             "code has no reference answer",
             [_data(ALL, ", decided_by: {code: both}"), "reward=semantic-equality"],
         ),
+        ("training.scaffold", "has the reference answer", [_data(ALL), *GOLD, "training.scaffold={}"]),
         ("evaluation.tasks", "kind sentences have no task sets", ["evaluation.tasks={}"]),
         ("evaluation.tasks.sets", "math is no source", [_data(ALL), *GOLD, "evaluation.tasks={sets: [math]}"]),
         ("evaluation.tasks.ks", "pass@5 needs as many", [_data(ALL), *GOLD, "evaluation.tasks={ks: [1, 5]}"]),
