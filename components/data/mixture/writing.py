@@ -71,10 +71,10 @@ def write_tables(
             for rows in chunks(materialised(index, plan, seed)):
                 train.add(mapped.take(rows), plan.groups[rows])
             wanted.insert(0, (TRAIN, TRAIN_LINES, plan.train, train))
-        for path, lines, _, writer in wanted:
+        for path, also, _, writer in wanted:
             written[path] = writer.rows
-            if lines is not None:
-                written[lines] = writer.rows
+            if also is not None:
+                written[also] = writer.rows
     return written
 
 
