@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from components.report.statistics import Floats, bootstrap_means, prompt_mean, quantiles
+from components.core.statistics import Floats, bootstrap_means, prompt_mean, quantiles
 
 Key = TypeVar("Key", bound=Hashable)
 

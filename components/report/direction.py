@@ -2,8 +2,8 @@
 
 import enum
 
+from components.core.statistics import Comparison
 from components.report.heldout import Unit
-from components.report.statistics import Comparison
 
 MIN_PROMPTS = 20
 """Prompts with both values known, below which nothing is claimed."""

@@ -1,7 +1,7 @@
 """Numbers as a reader meets them. An unknown number is a word, never a figure."""
 
+from components.core.statistics import Comparison
 from components.report.heldout import Unit
-from components.report.statistics import Comparison
 
 UNKNOWN = "unknown"
 MINUS = "\u2212"

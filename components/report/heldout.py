@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from components.core.statistics import Comparison, bootstrap_means, compare, prompt_mean, quantiles
 from components.report.evidence import BASE, TRAINED, Answer, Score
-from components.report.statistics import Comparison, bootstrap_means, compare, prompt_mean, quantiles
 
 
 class Unit(enum.StrEnum):

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from components.core.errors import ContractError
+from components.core.statistics import Floats, bootstrap_means, quantiles
 from components.report.heldout import Sampling
-from components.report.statistics import Floats, bootstrap_means, quantiles
 
 if TYPE_CHECKING:
     from components.core.spec import Experiment

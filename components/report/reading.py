@@ -4,10 +4,10 @@ import dataclasses
 import enum
 from collections.abc import Mapping, Sequence
 
+from components.core.statistics import Comparison
 from components.report import format as fmt
 from components.report.direction import Direction, direction
 from components.report.heldout import MEASURES, HeldOut, Unit
-from components.report.statistics import Comparison
 from components.report.wording import sentences, with_test
 
 NO_CHANGE = 0.10

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
+from components.core.statistics import Comparison
 from components.report import format as fmt
 from components.report.direction import Direction
 from components.report.heldout import HeldOut, Unit
-from components.report.statistics import Comparison
 
 PART_NAMES: Mapping[str, str] = {
     "gold": "answers that pass gold",

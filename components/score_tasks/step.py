@@ -11,11 +11,11 @@ from components.core.errors import ContractError, StepError
 from components.core.manifest import Scalar
 from components.core.spec.tasks import TasksSpec
 from components.core.step import Step, StepContext
-from components.score_tasks.figures import Sampling, comparison, measure, results
 from components.score_tasks.plot import draw
 from components.tasks.gold import TaskGold, parse_gold
 from components.tasks.results import COMPARISON, FILE, PLOT, table
 from components.tasks.score import TaskScorer
+from components.tasks.statistics import Sampling, comparison, measure, results
 from components.tasks.tables import FOLDER, Tests, read_tests
 
 if TYPE_CHECKING:

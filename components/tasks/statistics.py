@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from components.report.statistics import Floats, bootstrap_means, compare, percentile_intervals, prompt_mean, quantiles
+from components.core.statistics import Floats, bootstrap_means, compare, percentile_intervals, prompt_mean, quantiles
 from components.tasks.gold import QaGold, TaskGold
 from components.tasks.passk import pass_at_k
 from components.tasks.results import SCHEMA
@@ -68,7 +68,7 @@ def _questions(tasks: Mapping[str, Sequence[Row]], golds: Mapping[str, TaskGold]
         # Of an unanswerable question F1 is exact match.
         found["no_ans_accuracy"] = {task: found["accuracy"][task] for task in tasks if task not in answerable}
     for name in PARTS:
-        values = _each(tasks, lambda row, name=name: json.loads(row["parts"]).get(name))
+        values = _each(tasks, _part(name))
         if any(value is not None for each in values.values() for value in each):
             found[name] = values
     return found
@@ -87,6 +87,14 @@ def _correct(row: Row) -> float | None:
 def _field(name: str) -> Callable[[Row], float | None]:
     def value(row: Row) -> float | None:
         found: float | None = row[name]
+        return found
+
+    return value
+
+
+def _part(name: str) -> Callable[[Row], float | None]:
+    def value(row: Row) -> float | None:
+        found: float | None = json.loads(row["parts"]).get(name)
         return found
 
     return value

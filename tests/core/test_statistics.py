@@ -11,7 +11,7 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.report.statistics import (
+from components.core.statistics import (
     Comparison,
     bootstrap_means,
     compare,

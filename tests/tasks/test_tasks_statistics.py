@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from components.score_tasks.figures import Sampling, comparison, measure, results, set_weights
 from components.tasks.gold import CodeGold, MathGold, QaGold
 from components.tasks.results import table
+from components.tasks.statistics import Sampling, comparison, measure, results, set_weights
 
 SAMPLING = Sampling(400, 0.95, 1)
 QA = {"a": QaGold("squad2", ("Paris",)), "b": QaGold("squad2", ("two",)), "c": QaGold("squad2", ())}
