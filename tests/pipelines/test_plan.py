@@ -2,7 +2,10 @@
 
 import pytest
 
+from components.core.spec import load_experiment
+from components.rayjob.build import DEADLINE_SLACK
 from pipelines.__main__ import main
+from pipelines.needs import NEEDS
 
 
 def _plan(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -48,6 +51,21 @@ def test_a_price_makes_a_cost(capsys: pytest.CaptureFixture[str]) -> None:
     assert "unknown in training" not in out
     assert "h without judging" not in out
     assert "cost unknown" not in out
+
+
+@pytest.mark.parametrize("start", ["rl", "rl_verif", "ruscarl", "ruscarl_verif"])
+@pytest.mark.parametrize("policy", ["", "_qwen3"])
+def test_the_studys_arms_end_within_their_deadline(capsys: pytest.CaptureFixture[str], start: str, policy: str) -> None:
+    """By the plan's own hours and with a slow judge; and the pod of the step outlasts the training's deadline."""
+    name = f"verinstruct_{start}{policy}"
+    slow = "judge.deployment.tokens_per_second=2000"
+    code, out, _ = _plan(capsys, name, slow, "--criteria", "5")
+    assert code == 0
+    assert "unknown in training" not in out
+    assert "training.deadline_minutes ends the step" not in out
+    _, out, _ = _plan(capsys, name, slow, "training.deadline_minutes=28800", "--criteria", "5")
+    assert "training.deadline_minutes ends the step" in out
+    assert load_experiment(name).training.deadline_minutes * 60 + DEADLINE_SLACK < NEEDS["train-grpo"].hours * 3600
 
 
 def test_a_refusal_prints_the_plan_and_then_why(capsys: pytest.CaptureFixture[str]) -> None:
