@@ -74,7 +74,7 @@ class Trial:
 
     def _kept(self, node: ast.stmt) -> bool:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            return str(node.name) != self._entry
+            return bool(node.name != self._entry)
         return isinstance(node, ast.Import | ast.ImportFrom | ast.Assign | ast.AnnAssign)
 
     def run(self) -> dict[str, Any]:
@@ -85,10 +85,6 @@ class Trial:
             found = self._broken(error)
         except UnsuitedError as error:
             found = _told(None, "tests", error)
-        except AssertionError as error:
-            found = _told(False, "failed", self._where(error))
-        except MemoryError:
-            found = _told(None, "tests", "the tests need more memory than they may have")
         except BaseException as error:  # noqa: BLE001 (the tests may raise anything)
             found = self._raised(error)
         return found if self._other.broken is None else self._broken(self._other.broken)
@@ -184,7 +180,9 @@ class Trial:
         text = f"{type(error).__name__}: {error}"[:300]
         if getattr(error, "_of_the_code", False):
             return _told(False, "raised", text)
-        if isinstance(error, ImportError | SyntaxError | RecursionError | UnboundLocalError | NameError):
+        if isinstance(error, AssertionError):
+            return _told(False, "failed", self._where(error))
+        if isinstance(error, MemoryError | ImportError | SyntaxError | RecursionError | UnboundLocalError | NameError):
             return _told(None, "tests", f"the tests cannot be run: {text}")
         return _told(False, "failed", f"{self._where(error)}: {text}")
 

@@ -211,7 +211,7 @@ class Server:
             os.dup2(output, 2)
             # In the channel's place.
             os.dup2(answer, child.ANSWER, inheritable=False)
-            if peer is not None:
+            if peer is not None and peer != child.PEER:
                 os.dup2(peer, child.PEER, inheritable=False)
             kernel.close_from(child.ANSWER + 1 if peer is None else child.PEER + 1)
             os.environ.update({"HOME": folder, "TMPDIR": folder})
