@@ -1,16 +1,28 @@
 """Rule ``task``: the official check of a task set, by the code that also scores test sets."""
 
 import functools
-import importlib
-from typing import Any, Final
+from typing import Final, Protocol
 
 from components.core.errors import ContractError
 from components.judge.rule import Rule
 from components.rules.finding import Finding
 from components.tasks.gold import TaskGold, parse_gold
+from components.tasks.score import TaskScore, TaskScorer
 
 _DETAIL: Final = 500
 """Characters of an explanation that are kept."""
+
+
+class Scorer(Protocol):
+    """What scores answers; see :class:`components.tasks.score.TaskScorer`."""
+
+    async def score(self, gold: TaskGold, response: str) -> TaskScore:
+        """How far a model's raw text is right."""
+        ...
+
+    async def close(self) -> None:
+        """End what it started."""
+        ...
 
 
 class TaskRule:
@@ -21,7 +33,7 @@ class TaskRule:
         scorer: what scores; None for one of its own, made at the first check.
     """
 
-    def __init__(self, concurrency: int | None = None, scorer: Any = None) -> None:
+    def __init__(self, concurrency: int | None = None, scorer: Scorer | None = None) -> None:
         self._concurrency = concurrency
         self._scorer = scorer
 
@@ -39,7 +51,7 @@ class TaskRule:
         except ContractError as error:
             return Finding(None, f"bad_gold: {error.what}"[:_DETAIL])
         if self._scorer is None:
-            self._scorer = importlib.import_module("components.tasks.score").TaskScorer(concurrency=self._concurrency)
+            self._scorer = TaskScorer(self._concurrency)
         found = await self._scorer.score(gold, response)
         if found.correct is None:
             return Finding(None, f"not_scored: {found.detail}"[:_DETAIL], passing=True)

@@ -1,7 +1,6 @@
 """Rule ``task``: what the official check finds becomes a verdict, whose probability may be an F1."""
 
 import asyncio
-import dataclasses
 from pathlib import Path
 
 import pytest
@@ -14,30 +13,24 @@ from components.rules.checker import RuleChecker
 from components.rules.finding import Finding
 from components.rules.task_rule import TaskRule
 from components.rules.version import protocol
-from components.tasks.gold import MathGold, QaGold, TaskGold, to_json
+from components.sandbox.limits import Limits
+from components.tasks.code import CodeRunner
+from components.tasks.gold import CodeGold, MathGold, QaGold, TaskGold, to_json
+from components.tasks.score import TaskScore, TaskScorer
 
 QA = QaGold("squad2", ("the red house", "a house"))
 MATH = MathGold("math", "3")
 
 
-@dataclasses.dataclass(frozen=True)
-class Scored:
-    correct: bool | None
-    exact: float | None = None
-    f1: float | None = None
-    answer: str | None = None
-    detail: str = ""
-
-
 class Script:
     """Scores by a table, and counts."""
 
-    def __init__(self, scores: dict[str, Scored]) -> None:
+    def __init__(self, scores: dict[str, TaskScore]) -> None:
         self.scores = scores
         self.asked: list[tuple[TaskGold, str]] = []
         self.closed = 0
 
-    async def score(self, gold: TaskGold, response: str) -> Scored:
+    async def score(self, gold: TaskGold, response: str) -> TaskScore:
         self.asked.append((gold, response))
         await asyncio.sleep(0)
         return self.scores[response]
@@ -65,16 +58,16 @@ async def verdict(script: Script, checked: Rule, response: str, ledger: Ledger |
 @pytest.mark.parametrize(
     ("metric", "scored", "status", "probability"),
     [
-        ("exact", Scored(True, 1.0, 1.0), VerdictStatus.MET, 1.0),
-        ("exact", Scored(False, 0.0, 0.8), VerdictStatus.UNMET, 0.0),
+        ("exact", TaskScore(True, 1.0, 1.0), VerdictStatus.MET, 1.0),
+        ("exact", TaskScore(False, 0.0, 0.8), VerdictStatus.UNMET, 0.0),
         # "red house" against "the red house" is exact without the article; "red barn" shares one word of two: 0.5.
-        ("f1", Scored(False, 0.0, 0.5), VerdictStatus.UNMET, 0.5),
-        ("f1", Scored(True, 1.0, 1.0), VerdictStatus.MET, 1.0),
-        ("f1", Scored(False, 0.0, None), VerdictStatus.UNMET, 0.0),
+        ("f1", TaskScore(False, 0.0, 0.5), VerdictStatus.UNMET, 0.5),
+        ("f1", TaskScore(True, 1.0, 1.0), VerdictStatus.MET, 1.0),
+        ("f1", TaskScore(False, 0.0, None), VerdictStatus.UNMET, 0.0),
     ],
 )
 async def test_the_metric_is_the_probability(
-    metric: str, scored: Scored, status: VerdictStatus, probability: float
+    metric: str, scored: TaskScore, status: VerdictStatus, probability: float
 ) -> None:
     found = await verdict(Script({"red barn": scored}), rule(QA, metric), "red barn")
     assert (found.status, found.probability, found.judge, found.reason) == (status, probability, "rule", None)
@@ -82,7 +75,7 @@ async def test_the_metric_is_the_probability(
 
 
 async def test_what_could_not_be_run_is_unknown_and_asked_again(tmp_path: Path) -> None:
-    script = Script({"x": Scored(None, detail="the sandbox did not start")})
+    script = Script({"x": TaskScore(None, detail="the sandbox did not start")})
     with Ledger(tmp_path / "ledger.sqlite") as ledger:
         checker = RuleChecker(ledger, tasks=TaskRule(scorer=script))
         for number in range(2):
@@ -91,7 +84,7 @@ async def test_what_could_not_be_run_is_unknown_and_asked_again(tmp_path: Path) 
             assert (found.status, found.probability) == (VerdictStatus.UNKNOWN, None)
             assert found.reason is UnknownReason.RULE_FAILED
             assert "the sandbox did not start" in str(found.explanation)
-        script.scores["x"] = Scored(True, 1.0)
+        script.scores["x"] = TaskScore(True, 1.0)
         (found,) = await checker.check(sample(rule(MATH), "x", "s2"))
         assert found is not None
         assert found.status is VerdictStatus.MET
@@ -102,7 +95,7 @@ async def test_what_could_not_be_run_is_unknown_and_asked_again(tmp_path: Path) 
 
 
 async def test_equal_answers_are_scored_once_and_other_golds_apart() -> None:
-    script = Script({"3": Scored(True, 1.0), "4": Scored(False, 0.0)})
+    script = Script({"3": TaskScore(True, 1.0), "4": TaskScore(False, 0.0)})
     checker = RuleChecker(tasks=TaskRule(scorer=script))
     await asyncio.gather(*(checker.check(sample(rule(MATH), "3", f"s{number}")) for number in range(5)))
     await checker.check(sample(rule(MATH), "4"))
@@ -140,3 +133,45 @@ def test_a_finding_has_one_value() -> None:
     for wrong in ({"met": True, "value": 1.5}, {"met": None, "detail": "why", "value": 0.5}):
         with pytest.raises(ValueError, match="value"):
             Finding(**wrong)
+
+
+ADD = CodeGold("mbpp", "Add two numbers.", None, "assert add(1, 2) == 3\nassert add(2, 2) == 4")
+
+
+async def test_the_official_checks_decide() -> None:
+    checker = RuleChecker(concurrency=1)
+    cases = [
+        (rule(MATH), r"So it is \boxed{\frac{6}{2}}.", 1.0),
+        (rule(MATH), r"So it is \boxed{4}.", 0.0),
+        (rule(MATH), "", 0.0),
+        (rule(QA, "f1"), "The red house", 1.0),
+        # Of "red barn" and "red house" one word of two is shared: precision and recall are one half.
+        (rule(QA, "f1"), "red barn", 0.5),
+        (rule(QA), "red barn", 0.0),
+        (rule(QaGold("squad2", ()), "f1"), "no answer", 1.0),
+        (rule(ADD), "```python\ndef add(a, b):\n    return a + b\n```", 1.0),
+        (rule(ADD), "```python\ndef add(a, b):\n    return a * b\n```", 0.0),
+        # Whoever ends the process before the tests has passed none.
+        (rule(ADD), "```python\nimport os\nos._exit(0)\n```", 0.0),
+        (rule(ADD), "I do not know.", 0.0),
+    ]
+    found = await asyncio.gather(
+        *(checker.check(sample(asked, text, str(n))) for n, (asked, text, _) in enumerate(cases))
+    )
+    await checker.close()
+    assert [verdict.probability for [verdict] in found if verdict is not None] == [value for *_, value in cases]
+
+
+async def test_checks_do_not_hold_up_the_event_loop() -> None:
+    """While a program runs into its limit, others are answered."""
+    limited = CodeRunner(Limits(cpu_seconds=1, wall_seconds=60.0), concurrency=1)
+    checker = RuleChecker(tasks=TaskRule(scorer=TaskScorer(code=limited)))
+    slow = asyncio.create_task(checker.check(sample(rule(ADD), "```python\nwhile True:\n    pass\n```")))
+    (quick,) = await checker.check(sample(rule(QA), "the red house"))
+    assert quick is not None
+    assert quick.status is VerdictStatus.MET
+    assert not slow.done()
+    (found,) = await slow
+    await checker.close()
+    assert found is not None
+    assert (found.status, found.probability) == (VerdictStatus.UNMET, 0.0)
