@@ -116,9 +116,8 @@ class QaAnswer:
 
 _LABEL: Final = re.compile(r"^[ \t*#>]{0,8}(?:final\s{1,3})?(?:answer|a)[ \t*]{0,4}:[ \t*]{0,4}(.*)$", re.I)
 _FACTS: Final = re.compile(r"^[ \t*#>]{0,8}(?:supporting\s{1,3})?facts[ \t*]{0,4}:(.*)$", re.I)
-_FACT: Final = re.compile(
-    r"[\[(]?\s{0,4}[\"“”']?([^\[\]\"“”\n]{1,300}?)[\"“”']?\s{0,4}[,|:#]\s{0,4}([0-9]{1,4})\s{0,4}[\])]?"
-)
+_FACT: Final = re.compile(r"(.+)[,|:#]\s{0,4}([0-9]{1,4})\s{0,4}[\])]?[.;,]?$")
+_BULLET: Final = re.compile(r"^(?:[-*•]|[0-9]{1,2}[.)])\s{1,4}")
 _NO_ANSWER: Final = frozenset(
     {
         "no answer",
@@ -168,10 +167,16 @@ def says_none(text: str) -> bool:
 
 def _facts(lines: list[str]) -> Iterator[tuple[str, int]]:
     for line in lines:
-        if _LABEL.match(line[:_FACT_LINE]):
+        text = line[: _FACT_LINE // 4].strip()
+        if _LABEL.match(text):
             return
-        for match in _FACT.finditer(line[: _FACT_LINE // 4]):
-            title = match.group(1).strip(" \t-*•'")
+        for part in re.split(r"\][ \t]?[,;]?[ \t]?(?=\[)", text):
+            match = _FACT.match(_BULLET.sub("", part.strip().rstrip("]) \t.;,")).lstrip("[( \t"))
+            if match is None:
+                continue
+            title = match.group(1).strip()
+            if len(title) > 1 and title[0] == title[-1] and title[0] in "\"'":
+                title = title[1:-1].strip()
             if title:
                 yield title, int(match.group(2))
 

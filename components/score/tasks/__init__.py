@@ -1,0 +1,1 @@
+"""Scores of predictions in a file, by the code that scores in training and evaluation."""
