@@ -59,6 +59,8 @@ def test_flags_of_ifeval_are_set_by_anything_but_0(tmp_path: Path) -> None:
         (["merge", "CHECKPOINT=c", "OUTPUT=t"], "knows no variable OUTPUT"),
         (["ifeval", "MODEL=m", "MAX_TOKEN=3"], "knows no variable MAX_TOKEN"),
         (["rescore", "GENERATION=g"], "knows no variable GENERATION"),
+        (["mixed", "MODEL=tiny", "CHECKPOINT=c"], "knows no variable CHECKPOINT"),
+        (["mixed-eval", "MODEL=tiny", "POLICY=p"], 'SET="policy=p"'),
     ],
 )
 def test_a_variable_that_would_do_nothing_is_refused(tmp_path: Path, arguments: list[str], told: str) -> None:
@@ -73,3 +75,10 @@ def test_rescore_takes_no_experiment_by_default(tmp_path: Path) -> None:
     given = words(make(tmp_path, "rescore", "DATA=d", "OUTPUT=o", "EXPERIMENT=tiny"), "components.score")
     assert given[given.index("--experiment") + 1] == "tiny"
     assert "--judge" not in " ".join(given)
+
+
+def test_mixed_takes_the_experiment_that_is_named_alone(tmp_path: Path) -> None:
+    given = words(make(tmp_path, "mixed", "MODEL=it's/a model", "SKIP_DATA=1", "SET=seed=3"), "pipelines mixed")
+    assert given[-4:] == ["MODEL=it's/a model", "EXPERIMENT=", "SKIP_DATA=1", "seed=3"]
+    given = words(make(tmp_path, "mixed-eval", "CHECKPOINT=c", "EXPERIMENT=mine", "BASE=1"), "pipelines mixed-eval")
+    assert given[-5:] == ["MODEL=", "CHECKPOINT=c", "EXPERIMENT=mine", "BASE=1", "SKIP_DATA="]
