@@ -13,6 +13,8 @@ TORCH_INDEX ?=
 EXPERIMENT ?= quickstart
 SET ?=
 JUDGE ?= smollm2-lr
+# Processes that share the tests of `make test`, file by file.
+JOBS ?= 2
 # A variable as one word of the shell, and as an option where it is set.
 text = '$(subst ','\'',$(1))'
 option = $(if $(strip $(2)),--$(1)=$(call text,$(2)))
@@ -196,8 +198,8 @@ schema: $(VENV)/.ready ## Write JSON schemas of the configuration to build/schem
 	@$(PY) -m pipelines schema build/schema
 
 .PHONY: test
-test: $(VENV)/.ready-dev ## Run the tests, the pipeline on the tiny model among them (some thirty minutes)
-	@$(PY) -m pytest -q -m "not smollm and not kills and not arms and not suites and not cluster and not images"
+test: $(VENV)/.ready-dev ## Run the tests in JOBS=2 processes, the pipeline on the tiny model among them (some fifteen minutes)
+	@$(PY) -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder -m "not smollm and not kills and not arms and not suites and not cluster and not images"
 
 .PHONY: test-fast
 test-fast: $(VENV)/.ready-dev ## Only the tests that need no server and no training (about three minutes)
