@@ -38,9 +38,12 @@ def cancelled() -> tuple[bool | None, str]:
             settings.api_key = {"authorization": token.read_text().strip()}
             settings.api_key_prefix = {"authorization": "Bearer"}
         runs = kfp_server_api.RunServiceApi(kfp_server_api.ApiClient(settings))
-        state = str(runs.run_service_get_run(run_id=run, _request_timeout=_SECONDS).state)
+        state = getattr(runs.run_service_get_run(run_id=run, _request_timeout=_SECONDS), "state", None)
     except kfp_server_api.ApiException as error:
         return None, f"the KFP API answered {error.status}"
-    except (urllib3.exceptions.HTTPError, OSError, ValueError) as error:
+    except (urllib3.exceptions.HTTPError, OSError, ValueError, TypeError, KeyError, RecursionError) as error:
         return None, f"the KFP API cannot be asked: {type(error).__name__}"
+    if not isinstance(state, str):
+        # Of a page to sign in the client makes an empty run.
+        return None, "what answers is not the KFP API"
     return state in _CANCELLED, f"the KFP API says {state}"

@@ -10,11 +10,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from components.core.errors import ConfigError
-from pipelines.remote.errors import KfpError, telling
+from pipelines.remote.errors import no_answer, telling
 
 HOST = "KFP_HOST"
+_POD_TOKEN = "KF_PIPELINES_SA_TOKEN_PATH"
 _CONNECT_SECONDS = 10.0
 _READ_SECONDS = 60.0
 _TRIES = 4
@@ -73,10 +75,13 @@ def connect(namespace: str = "", *, read_seconds: float = _READ_SECONDS) -> Remo
         raise ConfigError("no KFP is named", where=HOST, remedy=remedy + "http://127.0.0.1:8080)")
     if "://" not in host:
         host = f"https://{host}"
+    page = (os.environ.get("KFP_UI") or host).rstrip("/")
+    _check_url(host, HOST)
+    _check_url(page, "KFP_UI")
     with telling(host), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         client = _client(host)
-        _patient(client, read_seconds)
+        _patient(client, host, read_seconds)
         several = _serves_several(client, host)
     chosen = (os.environ.get("KFP_NAMESPACE") or namespace) if several else ""
     if several and not chosen:
@@ -84,15 +89,15 @@ def connect(namespace: str = "", *, read_seconds: float = _READ_SECONDS) -> Remo
             "KFP serves several users here", where=host, remedy="set KFP_NAMESPACE to the namespace of your profile"
         )
     client._context_setting["namespace"] = chosen
-    return Remote(client, host, (os.environ.get("KFP_UI") or host).rstrip("/"), chosen)
+    return Remote(client, host, page, chosen)
 
 
 def _client(host: str) -> Any:
     import kfp
 
     credentials = None
-    token = os.environ.get("KFP_TOKEN") or _token_file()
-    if not token and os.environ.get("KF_PIPELINES_SA_TOKEN_PATH"):
+    token = _header("KFP_TOKEN", os.environ.get("KFP_TOKEN")) or _file("KFP_TOKEN_FILE")
+    if not token and _file(_POD_TOKEN):
         from kfp.client.set_volume_credentials import ServiceAccountTokenVolumeCredentials
 
         credentials = ServiceAccountTokenVolumeCredentials()
@@ -103,25 +108,63 @@ def _client(host: str) -> Any:
         namespace="unknown",
         existing_token=token,
         credentials=credentials,
-        cookies=os.environ.get("KFP_COOKIES"),
-        ssl_ca_cert=os.environ.get("KFP_CA"),
+        cookies=_header("KFP_COOKIES", os.environ.get("KFP_COOKIES")),
+        ssl_ca_cert=_certificates(),
     )
 
 
-def _token_file() -> str | None:
-    name = os.environ.get("KFP_TOKEN_FILE")
+def _file(variable: str) -> str | None:
+    name = os.environ.get(variable)
     if not name:
         return None
     try:
-        return Path(name).read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
+        return _header(variable, Path(name).read_text(encoding="utf-8"))
+    except OSError as error:
         raise ConfigError(
-            f"the token cannot be read: {error}", where="KFP_TOKEN_FILE", remedy="name a readable file"
+            f"the token cannot be read: {error}", where=variable, remedy="name a readable file"
         ) from error
+    except UnicodeDecodeError:
+        # The error would show the bytes.
+        raise ConfigError("the token is no text", where=variable, remedy="name a file with a token") from None
 
 
-def _patient(client: Any, read_seconds: float) -> None:
-    """Give every request a deadline, which kfp has none of, and repeat reads that an overloaded server refused."""
+def _header(variable: str, value: str | None) -> str | None:
+    """A credential without the line end that files and settings often add.
+
+    Raises:
+        ConfigError: it cannot stand in a header. (An HTTP library would quote it in its complaint.)
+    """
+    found = (value or "").strip()
+    if not all(" " <= character <= "~" for character in found):
+        remedy = "give it on one line, without quotation marks or other characters that it does not have"
+        raise ConfigError("it holds a character that no HTTP header takes", where=variable, remedy=remedy)
+    return found or None
+
+
+def _certificates() -> str | None:
+    name = os.environ.get("KFP_CA") or None
+    if name and not Path(name).is_file():
+        raise ConfigError(f"there is no file {name}", where="KFP_CA", remedy="name a file with certificates")
+    return name
+
+
+def _check_url(url: str, variable: str) -> None:
+    """URLs are printed, and stand in messages."""
+    try:
+        credentials = urlsplit(url).username is not None
+    except ValueError:
+        return
+    if credentials:
+        raise ConfigError(
+            "the URL must not hold credentials",
+            where=variable,
+            remedy="put them into KFP_TOKEN, KFP_TOKEN_FILE or KFP_COOKIES",
+        )
+
+
+def _patient(client: Any, host: str, read_seconds: float) -> None:
+    """Give every request a deadline, which kfp has none of, and repeat reads that an overloaded server refused. Of an
+    answer that is no object kfp's client makes an empty one, as if there were no runs."""
     import kfp_server_api  # type: ignore[import-untyped]
     import urllib3
 
@@ -134,7 +177,10 @@ def _patient(client: Any, read_seconds: float) -> None:
         tries = _TRIES if method == "GET" else 1
         for number in range(1, tries + 1):
             try:
-                return plain(method, url, *args, **options)
+                answer = plain(method, url, *args, **options)
+                if not _is_object(answer.data):
+                    raise no_answer(host)
+                return answer
             except kfp_server_api.ApiException as error:
                 if error.status not in _AGAIN or number == tries:
                     raise
@@ -149,12 +195,11 @@ def _patient(client: Any, read_seconds: float) -> None:
 
 def _serves_several(client: Any, host: str) -> bool:
     answer = client.healthzs.healthz_service_get_healthz(_preload_content=False)
+    return bool(json.loads(answer.data).get("multi_user"))
+
+
+def _is_object(data: str | bytes) -> bool:
     try:
-        body = json.loads(answer.data)
-    except ValueError:
-        body = None
-    if not isinstance(body, dict):
-        # A gateway's page to sign in comes with status 200.
-        remedy = "KFP_HOST must lead to KFP's API; behind a sign-in page set KFP_TOKEN, KFP_TOKEN_FILE or KFP_COOKIES"
-        raise KfpError("the host answers with a page that is not KFP's API", where=host, remedy=remedy)
-    return bool(body.get("multi_user"))
+        return isinstance(json.loads(data), dict)
+    except (ValueError, RecursionError):
+        return False

@@ -54,6 +54,18 @@ def telling(host: str, *, changes: str = "") -> Iterator[None]:
     except urllib3.exceptions.HTTPError as error:
         what = f"the connection to KFP broke: {_plain(error)}{_perhaps(changes)}"
         raise KfpError(what, where=host, remedy="try again") from None
+    except (ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
+        # The client's own, for answers that are JSON of another shape.
+        raise no_answer(host, f"its client cannot read it: {type(error).__name__}{_perhaps(changes)}") from error
+
+
+def no_answer(host: str, detail: str = "") -> KfpError:
+    """For a host that answers, but not as KFP does. A gateway's page to sign in comes with status 200."""
+    return KfpError(
+        "the host answers with something that is not KFP's API" + (f"; {detail}" if detail else ""),
+        where=host,
+        remedy="KFP_HOST must lead to KFP's API; behind a sign-in page set KFP_TOKEN, KFP_TOKEN_FILE or KFP_COOKIES",
+    )
 
 
 def _perhaps(changes: str) -> str:
@@ -67,6 +79,8 @@ def _plain(error: Exception) -> str:
 
 def _refused(error: Any, host: str) -> KfpError:
     status, said = int(error.status or 0), _message(error)
+    if status == 0 and said.startswith("Failed to parse"):
+        return no_answer(host, said)
     if status == 401:
         found = KfpError("KFP wants to know who is asking (401)", where=host, remedy=_SIGN_IN)
     elif status == 403:

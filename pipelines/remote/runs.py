@@ -1,18 +1,19 @@
 """Finding runs, and the table of them."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from components.core.errors import ConfigError
 from pipelines.remote.connect import Remote
-from pipelines.remote.errors import KfpError
+from pipelines.remote.errors import KfpError, no_answer
 from pipelines.remote.tasks import failing, seconds_of, tasks_of, took
 
 SHOWN = 20
 SHORT = 8
 """Characters of an id that a table shows; any beginning that fits one run alone names it."""
 _PAGE = 100
+_MOST_PAGES = 1000
 _LOOKED_THROUGH = 1000
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -84,35 +85,48 @@ def _row(remote: Remote, run: Any, folders: dict[str, str]) -> tuple[str, ...]:
 
 def _get(remote: Remote, run_id: str) -> Any:
     with remote.asking():
-        return remote.client.get_run(run_id)
+        run = remote.client.get_run(run_id)
+    if getattr(run, "run_id", None) != run_id:
+        raise no_answer(remote.host, f"it has no run {run_id}")
+    return run
 
 
 def _newest(remote: Remote, experiment_id: str | None) -> Iterator[Any]:
-    token, count = "", 0
-    while count < _LOOKED_THROUGH:
-        with remote.asking():
-            page = remote.client.list_runs(
-                page_token=token,
-                page_size=_PAGE,
-                sort_by="created_at desc",
-                experiment_id=experiment_id,
-                namespace=remote.namespace or None,
-            )
-        yield from page.runs or []
-        count += len(page.runs or [])
-        token = page.next_page_token or ""
-        if not token:
+    def page(token: str) -> Any:
+        return remote.client.list_runs(
+            page_token=token,
+            page_size=_PAGE,
+            sort_by="created_at desc",
+            experiment_id=experiment_id,
+            namespace=remote.namespace or None,
+        )
+
+    for count, run in enumerate(_pages(remote, page, "runs")):
+        if count >= _LOOKED_THROUGH:
             return
+        if not isinstance(run.run_id, str):
+            raise no_answer(remote.host, "it lists a run without an id")
+        yield run
 
 
 def _experiments(remote: Remote) -> dict[str, str]:
     """Name by id."""
-    found: dict[str, str] = {}
+
+    def page(token: str) -> Any:
+        return remote.client.list_experiments(page_token=token, page_size=_PAGE, namespace=remote.namespace or None)
+
+    return {one.experiment_id: str(one.display_name) for one in _pages(remote, page, "experiments")}
+
+
+def _pages(remote: Remote, page: Callable[[str], Any], kind: str) -> Iterator[Any]:
+    """What a list has, from all of its pages."""
     token = ""
-    while True:
+    for _ in range(_MOST_PAGES):
         with remote.asking():
-            page = remote.client.list_experiments(page_token=token, page_size=_PAGE, namespace=remote.namespace or None)
-        found |= {one.experiment_id: one.display_name for one in page.experiments or []}
-        token = page.next_page_token or ""
-        if not token:
-            return found
+            found = page(token)
+            listed, following = list(getattr(found, kind) or []), str(found.next_page_token or "")
+        yield from listed
+        if not following or following == token:
+            return
+        token = following
+    raise no_answer(remote.host, f"its list of {kind} has no end")

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +19,7 @@ from pipelines.compile import compile_pipelines
 from pipelines.graphs import evaluating_graph, training_graph
 from pipelines.on_cluster import SERVICE_ACCOUNT, key_variables, kubernetes_of
 from pipelines.remote.connect import Remote
+from pipelines.remote.errors import no_answer
 from pipelines.remote.portable import portable
 
 _EQUALS = 1
@@ -150,6 +152,8 @@ def submit(remote: Remote, prepared: Prepared, *, allow_tags: bool = False) -> S
             version_id=version_id,
             service_account=SERVICE_ACCOUNT,
         )
+    if not isinstance(run.run_id, str):
+        raise no_answer(remote.host, "the run that it made has no id; see make runs")
     return Submitted(run.run_id, remote.run_page(run.run_id), version)
 
 
@@ -159,20 +163,34 @@ def _upload(remote: Remote, package: Path, name: str) -> tuple[str, str, str]:
 
     version = f"{name}-{hashlib.sha256(package.read_bytes()).hexdigest()[:12]}"
     client = remote.client
+    body = kfp_server_api.V2beta1Pipeline(
+        display_name=name, name=name, namespace=remote.namespace or None, description="Gavel"
+    )
     with remote.asking("the pipeline"):
-        found = client.list_pipelines(filter=_named(name), namespace=remote.namespace or None).pipelines
-        if found:
-            pipeline_id = found[0].pipeline_id
-        else:
-            body = kfp_server_api.V2beta1Pipeline(
-                display_name=name, name=name, namespace=remote.namespace or None, description="Gavel"
-            )
-            pipeline_id = client.pipelines.pipeline_service_create_pipeline(pipeline=body).pipeline_id
-        known = client.list_pipeline_versions(pipeline_id, filter=_named(version)).pipeline_versions
-        if known:
-            return pipeline_id, known[0].pipeline_version_id, version
-        made: Any = client.upload_pipeline_version(str(package), version, pipeline_id=pipeline_id)
-    return pipeline_id, made.pipeline_version_id, version
+        pipeline_id = _found_or_made(
+            lambda: client.list_pipelines(filter=_named(name), namespace=remote.namespace or None).pipelines,
+            lambda: client.pipelines.pipeline_service_create_pipeline(pipeline=body),
+        ).pipeline_id
+        version_id = _found_or_made(
+            lambda: client.list_pipeline_versions(pipeline_id, filter=_named(version)).pipeline_versions,
+            lambda: client.upload_pipeline_version(str(package), version, pipeline_id=pipeline_id),
+        ).pipeline_version_id
+    return pipeline_id, version_id, version
+
+
+def _found_or_made(find: Callable[[], Any], make: Callable[[], Any]) -> Any:
+    """The first that is found, else a new one. Another submission may make it in between, which KFP tells as a conflict
+    or as a failure of its own; what it has then is the same, for the name follows from the content."""
+    import kfp_server_api
+
+    if found := find():
+        return found[0]
+    try:
+        return make()
+    except kfp_server_api.ApiException:
+        if found := find():
+            return found[0]
+        raise
 
 
 def _named(name: str) -> str:
