@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+import pyarrow.parquet as pq
 import torch.utils.data
 import transfer_queue as tq  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
@@ -27,10 +28,11 @@ class MixtureSampler(torch.utils.data.Sampler[int]):  # type: ignore[misc]
         sources: the set of each row.
         batch: prompts in a batch.
         seed: of the experiment.
+        left_out: rows of the table that are not among them, since their prompts are too long.
     """
 
-    def __init__(self, plan: Path, sources: Sequence[str], *, batch: int, seed: int) -> None:
-        self._plan, self._path = read_plan(plan), plan
+    def __init__(self, plan: Path, sources: Sequence[str], *, batch: int, seed: int, left_out: int = 0) -> None:
+        self._plan, self.left_out = read_plan(plan), left_out
         self._sources, self._batch, self._seed = list(sources), batch, seed
         self.domains = self._plan.domains
 
@@ -57,7 +59,7 @@ class _Position(Iterator[int]):
 
     def __next__(self) -> int:
         row = next(self._draw)
-        RECORD.note(self._draw, self._sampler.domains)
+        RECORD.note(self._draw, self._sampler.domains, self._sampler.left_out)
         return row
 
     def state_dict(self) -> dict[str, Any]:
@@ -87,12 +89,13 @@ class Record:
     def __init__(self) -> None:
         self._step: Counter[str] = Counter()
         self._draw: Draw | None = None
+        self._left_out = 0
         self.domains: Mapping[str, str] = {}
 
-    def note(self, draw: Draw, domains: Mapping[str, str]) -> None:
+    def note(self, draw: Draw, domains: Mapping[str, str], left_out: int = 0) -> None:
         """A prompt was drawn."""
         self._step[draw.newest] += 1
-        self._draw, self.domains = draw, domains
+        self._draw, self.domains, self._left_out = draw, domains, left_out
 
     @property
     def active(self) -> bool:
@@ -105,7 +108,8 @@ class Record:
         Returns:
             ``draw/prompts`` drawn in the step, those for refilled groups among them; ``draw/share/NAME`` of each set
             and domain in these; ``draw/all/NAME`` in all prompts since training began, and since then
-            ``draw/epochs/SET`` and ``draw/over_cap``, prompts beyond the repeat cap.
+            ``draw/epochs/SET`` and ``draw/over_cap``, prompts beyond the repeat cap. ``draw/left_out`` are the rows
+            whose prompts are too long.
         """
         if self._draw is None:
             return {}
@@ -113,6 +117,7 @@ class Record:
         return {
             "draw/prompts": float(step.total()),
             "draw/over_cap": float(self._draw.over_cap),
+            "draw/left_out": float(self._left_out),
             **self.shares("share", step),
             **self.shares("all", self._draw.drawn),
             **{f"draw/epochs/{name}": passes for name, passes in self._draw.epochs.items()},
@@ -158,9 +163,11 @@ def sampler_for(data_config: Any, dataset: Any) -> MixtureSampler:
         data_config: verl's section ``data``.
         dataset: verl's, whose ``dataframe`` has the rows.
     """
+    sources = [str(name) for name in dataset.dataframe["data_source"]]
     return MixtureSampler(
         Path(data_config["gavel_draw"]),
-        [str(name) for name in dataset.dataframe["data_source"]],
+        sources,
         batch=int(data_config["train_batch_size"]),
         seed=int(data_config["seed"]),
+        left_out=pq.read_metadata(data_config["train_files"]).num_rows - len(sources),
     )

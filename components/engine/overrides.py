@@ -47,7 +47,7 @@ def verl_overrides(experiment: Experiment, paths: TrainingPaths) -> list[str]:
     cpu = experiment.cluster.accelerator == "cpu"
     parts = [
         _algorithm(experiment, cpu),
-        _data(experiment, paths),
+        _data(experiment, paths, cpu),
         _model(experiment, paths),
         _actor(experiment),
         _rollout(experiment, cpu),
@@ -79,7 +79,7 @@ def _algorithm(experiment: Experiment, cpu: bool) -> list[str]:
     ]
 
 
-def _data(experiment: Experiment, paths: TrainingPaths) -> list[str]:
+def _data(experiment: Experiment, paths: TrainingPaths, cpu: bool) -> list[str]:
     training = experiment.training
     return [
         f"data.train_files={_text(paths.data)}",
@@ -88,19 +88,25 @@ def _data(experiment: Experiment, paths: TrainingPaths) -> list[str]:
         "+data.gen_batch_size=1",
         f"data.max_prompt_length={training.max_prompt_tokens}",
         f"data.max_response_length={training.max_response_tokens}",
-        "data.filter_overlong_prompts=False",
         "data.truncation=error",
         "data.dataloader_num_workers=0",
         f"data.seed={experiment.seed}",
-        *_draw(experiment, paths),
+        *_draw(experiment, paths, cpu),
     ]
 
 
-def _draw(experiment: Experiment, paths: TrainingPaths) -> list[str]:
-    """A mixture that is drawn by weights has a plan beside its rows; a materialised one is shuffled as any table."""
+def _draw(experiment: Experiment, paths: TrainingPaths, cpu: bool) -> list[str]:
+    """A mixture that is drawn by weights has a plan beside its rows; a materialised one is shuffled as any table.
+
+    Contexts of questions differ much in length, and verl would cut the beginning of a prompt that is too long: rows of
+    mixtures that do not fit are left out instead.
+    """
     mixture = experiment.data.mixture
-    drawn = mixture is not None and mixture.draw == "weights"
-    return [f"+data.gavel_draw={_text(paths.data.with_name(DRAW))}"] if drawn else []
+    if mixture is None:
+        return ["data.filter_overlong_prompts=False"]
+    fitting = ["data.filter_overlong_prompts=True", f"data.filter_overlong_prompts_workers={'null' if cpu else 8}"]
+    drawn = [f"+data.gavel_draw={_text(paths.data.with_name(DRAW))}"] if mixture.draw == "weights" else []
+    return [*fitting, *drawn]
 
 
 def _model(experiment: Experiment, paths: TrainingPaths) -> list[str]:
