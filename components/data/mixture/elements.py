@@ -79,7 +79,8 @@ class Elements:
                 if isinstance(error, RecursionError) or not self._more():
                     raise self._broken(str(error).partition(": line")[0]) from error
                 continue
-            if end + _NUMBER_END > len(self._text) and self._more():
+            if end + _NUMBER_END > len(self._text) and not self._ended:
+                self._more()
                 continue
             text = self._text[self._at : end]
             self._at = end

@@ -4,7 +4,7 @@ import array
 import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -48,8 +48,7 @@ class Index:
         return len(self.id)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Staged:
+class Staged(NamedTuple):
     """One row, ready to be written."""
 
     columns: tuple[str, str, str, str, str, str, str]

@@ -27,8 +27,8 @@ def number_of(*parts: str) -> int:
 
 def sha256_of(*parts: str) -> bytes:
     """SHA-256 of some texts; none of them can run into the next, since their lengths count too."""
-    lengths = ",".join(str(len(part)) for part in parts)
-    return hashlib.sha256(f"{lengths};{''.join(parts)}".encode("utf-8", "surrogatepass")).digest()
+    lengths = ",".join([str(len(part)) for part in parts])
+    return hashlib.sha256(f"{lengths};{''.join(parts)}".encode()).digest()
 
 
 def ngrams(texts: Sequence[str], length: int) -> tuple[Hashes, npt.NDArray[np.int64]]:
@@ -48,7 +48,10 @@ def ngrams(texts: Sequence[str], length: int) -> tuple[Hashes, npt.NDArray[np.in
     )
     split = pc.split_pattern(plain, " ")
     counts = pc.list_value_length(split).to_numpy(zero_copy_only=False).astype(np.int64)
-    words = split.flatten().dictionary_encode()
+    # Splitting an empty text gives one empty word.
+    empty = pc.equal(plain, "").to_numpy(zero_copy_only=False)
+    counts[empty] = 0
+    words = pc.filter(split, pa.array(~empty)).flatten().dictionary_encode()
     known = np.fromiter((_word(word) for word in words.dictionary.to_pylist()), np.uint64, len(words.dictionary))
     codes = known[words.indices.to_numpy(zero_copy_only=False)]
     owner = np.repeat(np.arange(len(texts)), counts)

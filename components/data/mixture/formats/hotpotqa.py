@@ -23,16 +23,14 @@ def parse(value: dict[str, Any], part: str, *, facts: bool = True) -> TaskRow:
     if not paragraphs:
         raise ContractError("'context' is empty", remedy="see the official file")
     supporting = tuple((title, number) for title, number in _pairs(value, "supporting_facts", "sent_id"))
-    for _, sentences in paragraphs:
-        if not isinstance(sentences, list) or not all(isinstance(each, str) for each in sentences):
-            raise ContractError("a paragraph's sentences must be texts", remedy="[title, [sentence, ...]]")
+    shown = _numbered if facts else _plain
+    try:
+        context = "\n\n".join([shown(title, sentences) for title, sentences in paragraphs])
+    except TypeError as error:
+        raise ContractError("a paragraph's sentences must be texts", remedy="[title, [sentence, ...]]") from error
     if not all(isinstance(number, int) and number >= 0 for _, number in supporting):
         raise ContractError("'supporting_facts' must number sentences from 0", remedy="[[title, number], ...]")
     titles = sorted({title for title, _ in supporting})
-    # Numbered where the sentences are asked, and else as one text.
-    context = "\n\n".join(
-        _numbered(*each) if facts else f"{each[0]}\n{''.join(each[1]).strip()}" for each in paragraphs
-    )
     return TaskRow(
         "hotpotqa",
         text_of(value, "_id" if "_id" in value else "id"),
@@ -46,12 +44,20 @@ def parse(value: dict[str, Any], part: str, *, facts: bool = True) -> TaskRow:
     )
 
 
-def _plain(title: str, sentences: list[str]) -> str:
-    return f"{title}\n{''.join(sentences).strip()}"
+def _plain(title: str, sentences: object) -> str:
+    return f"{title}\n{''.join(_list(sentences)).strip()}"
 
 
-def _numbered(title: str, sentences: list[str]) -> str:
-    return "\n".join([title, *(f"[{place}] {each.strip()}" for place, each in enumerate(sentences))])
+def _numbered(title: str, sentences: object) -> str:
+    lines = [f"[{place}] {each}" for place, each in enumerate(map(str.strip, _list(sentences)))]
+    return "\n".join([title, *lines])
+
+
+def _list(value: object) -> list[str]:
+    """The sentences; whether they are texts, their use shows."""
+    if not isinstance(value, list):
+        raise TypeError
+    return value
 
 
 def _pairs(value: dict[str, Any], key: str, second: str) -> list[tuple[str, Any]]:
