@@ -39,14 +39,21 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _share(text: str) -> float:
-    value = float(text)
+    value = _number(text)
     if not 0 <= value <= 1:
         raise argparse.ArgumentTypeError(f"{text} is not between 0 and 1")
     return value
 
 
 def _count(text: str) -> float:
-    value = float(text)
+    value = _number(text)
     if not 0 < value < 1e6:
         raise argparse.ArgumentTypeError(f"{text} is not a number of criteria")
     return value
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number") from None

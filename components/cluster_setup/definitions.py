@@ -33,7 +33,8 @@ PRODUCTS = (
         "Kubeflow Pipelines",
         "argoproj.io/v1alpha1",
         "Workflow",
-        "github.com/kubeflow/pipelines: kubectl apply -k manifests/kustomize/env/platform-agnostic?ref=2.17.0",
+        'github.com/kubeflow/pipelines: kubectl apply -k "github.com/kubeflow/pipelines/manifests/kustomize/'
+        'cluster-scoped-resources?ref=2.17.0", then the same with env/platform-agnostic',
     ),
     Product(
         "Kueue",

@@ -46,7 +46,7 @@ def prepare(kubectl: Kubectl, overlay: str, options: Options, say: Callable[[str
             remedy="install it (docs/cluster.md, What must be installed), or PARTIAL=1 to leave out what needs it",
         )
     for line in lines:
-        say(f"left out, since it is not installed: {line}")
+        say(f"left out, since the cluster lacks it: {line}")
     objects = [item for item in objects if serves(served, item)]
     _namespaces(kubectl, objects)
     objects = with_images(objects, allow_tags=options.allow_tags)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -61,9 +62,9 @@ class Kubectl:
             ) from error
         if done.returncode:
             raise SetupError(
-                done.stderr.strip() or f"kubectl ended with {done.returncode}",
+                done.stderr.strip().removeprefix("error: ") or f"kubectl ended with {done.returncode}",
                 where=_shown(words),
-                remedy="see that the context is the right one and may do this: kubectl auth whoami",
+                remedy=_remedy(done.stderr),
             )
         return done.stdout
 
@@ -127,6 +128,17 @@ def is_absent(error: SetupError) -> bool:
 def dump(objects: Iterable[Mapping[str, Any]]) -> str:
     """The objects as one YAML text."""
     return yaml.safe_dump_all([dict(item) for item in objects], sort_keys=False, width=120)
+
+
+def _remedy(said: str) -> str:
+    if "current-context is not set" in said or re.search(r'context "?[^"\n]+"? does not exist', said):
+        return (
+            "name a context by CONTEXT=... (kubectl config get-contexts lists them), "
+            "and by KUBECONFIG the file that has it"
+        )
+    if "timed out waiting for the condition" in said:
+        return "something holds it, such as a pod that mounts a claim: kubectl describe it; then run the same again"
+    return "see that the context is the right one and may do this: kubectl auth whoami"
 
 
 def _in(namespace: str | None) -> list[str]:

@@ -42,11 +42,17 @@ def undeploy(
             remedy="end their runs first, or FORCE=1 to take accounts, runtimes and network from under them",
         )
     here = [item for item in objects if serves(served, item)]
-    for line in kubectl.delete(_order([item for item in here if item["kind"] not in _DATA]), _SECONDS):
-        say(line)
+    parts = [[item for item in here if item["kind"] not in _DATA]]
     if data:
-        for line in kubectl.delete(_order([item for item in here if item["kind"] in _DATA]), _SECONDS):
+        parts.append([item for item in here if item["kind"] in _DATA])
+    gone = 0
+    for part in parts:
+        for line in kubectl.delete(_order(part), _SECONDS):
             say(line)
+            gone += 1
+    if not gone:
+        say(f"nothing of overlay {overlay} is there")
+    if data:
         return
     claims = kubectl.list("persistentvolumeclaims", NAMESPACE)
     if claims or kubectl.get("namespace", NAMESPACE):

@@ -61,7 +61,8 @@ def run_runs(options: argparse.Namespace) -> None:
     """List runs."""
     from pipelines.remote.runs import runs_table
 
-    print(runs_table(connect("gavel"), options.experiment))
+    # Of a file's name, as submit takes it, KFP knows the form with hyphens; no experiment's name has an underscore.
+    print(runs_table(connect("gavel"), options.experiment.replace("_", "-")))
 
 
 def run_logs(options: argparse.Namespace) -> None:

@@ -261,6 +261,17 @@ def test_undeploy_deletes_users_before_what_they_use_and_keeps_data(world: World
     assert any("DATA=1" in line for line in said)
 
 
+def test_undeploy_says_when_nothing_of_the_overlay_was_there(
+    world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    undeploy(world, "h800")
+    assert "nothing of overlay" not in capsys.readouterr().out
+    world.there.clear()
+    monkeypatch.setattr(world, "delete", lambda objects, seconds: [])
+    undeploy(world, "h800")
+    assert capsys.readouterr().out.splitlines()[1:] == ["nothing of overlay h800 is there"]
+
+
 def test_data_goes_last_and_only_when_asked_for(world: World) -> None:
     undeploy(world, "h800", data=True, say=quiet)
     assert world.changed[-1] == "delete Namespace/gavel"

@@ -32,6 +32,22 @@ def test_its_own_words_are_the_error(tmp_path: Path) -> None:
     assert not is_absent(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("error: current-context is not set", "CONTEXT="),
+        ('error: context "there" does not exist', "CONTEXT="),
+        ("error: timed out waiting for the condition on persistentvolumeclaims/gavel-models", "run the same again"),
+        ("Error from server (Forbidden): no pods for you", "whoami"),
+    ],
+)
+def test_the_remedy_fits_what_it_said(tmp_path: Path, said: str, told: str) -> None:
+    with pytest.raises(SetupError) as caught:
+        Kubectl(program(tmp_path, f"sys.exit({said!r})")).run("delete", "-f", "-")
+    assert told in caught.value.remedy
+    assert caught.value.what == said.removeprefix("error: ")
+
+
 def test_a_server_that_does_not_answer_ends_the_wait(tmp_path: Path) -> None:
     found = Kubectl(program(tmp_path, "time.sleep(60)"))
     with pytest.raises(SetupError, match="no answer"):

@@ -94,3 +94,10 @@ def test_assumptions_out_of_range(capsys: pytest.CaptureFixture[str], option: li
     with pytest.raises(SystemExit) as ended:
         main(["plan", "tiny", *option])
     assert ended.value.code == 2
+
+
+@pytest.mark.parametrize("option", ["--fill", "--criteria"])
+def test_an_assumption_that_is_no_number(capsys: pytest.CaptureFixture[str], option: str) -> None:
+    with pytest.raises(SystemExit):
+        main(["plan", "tiny", option, "some"])
+    assert f"argument {option}: 'some' is no number" in capsys.readouterr().err

@@ -84,6 +84,9 @@ def test_the_table_has_the_newest_first_and_names_the_failing_step(world, capsys
     assert found[1][3:] == ["2026-03-01", "12:02", "1:00:00", "score"]
     assert main(["runs", "other"]) == 0
     assert len(rows(capsys.readouterr().out)) == 1
+    # As the file is called, and as submit takes it.
+    assert main(["runs", "verinstruct_rl"]) == 0
+    assert {row[1] for row in rows(capsys.readouterr().out)} == {"verinstruct-rl"}
     assert main(["runs", "nobody"]) == 1
     assert "it has: other, verinstruct-rl" in capsys.readouterr().err
 

@@ -19,12 +19,14 @@ def find_experiment(composer: Composer, source: str | Path, key: str, where: Mar
         where: it is written; of the problem, too.
     """
     text, folder = str(source), composer.configs / "experiments"
+    # Its YAML type tells nothing here: it is a name or a path in any case.
+    given = shown(text).removesuffix(" (text)")
     if isinstance(source, Path) or "/" in text or text.endswith((".yaml", ".yml")):
         path = resolve(text, where)
-        missing = f"there is no file {display(path)}" if path else f"{shown(text)} is no path"
+        missing = f"there is no file {display(path)}" if path else f"{given} is no path"
     else:
         path = folder / f"{text}.yaml"
-        missing = f"there is no experiment {shown(text)} in {display(folder)}"
+        missing = f"there is no experiment {given} in {display(folder)}"
     if path is not None and is_file(path):
         return path
     remedy = f"{suggestion(text, names_in(folder))}; or give the path of a YAML file"
