@@ -19,6 +19,8 @@ class Limits:
         open_files: descriptors.
         output_bytes: written to standard output and error together.
         value_bytes: of the answer as JSON.
+        shut_files: whether a call is refused where nothing shuts it off from this machine's files: level ``filter`` on
+            a kernel without Landlock.
     """
 
     cpu_seconds: int = 2
@@ -29,6 +31,7 @@ class Limits:
     open_files: int = 64
     output_bytes: int = _MIB
     value_bytes: int = _MIB
+    shut_files: bool = False
 
     def __post_init__(self) -> None:
         for name, least in (("cpu_seconds", 1), ("memory_bytes", 64 * _MIB), ("processes", 0), ("open_files", 8)):

@@ -21,7 +21,7 @@ from components.tasks import code_candidate, code_handles, code_referee, code_wi
 from components.tasks.code_text import program_text
 from components.tasks.gold import CodeGold
 
-LIMITS: Final = Limits(cpu_seconds=15, wall_seconds=60.0, memory_bytes=1 << 30, file_bytes=16 << 20)
+LIMITS: Final = Limits(cpu_seconds=15, wall_seconds=60.0, memory_bytes=1 << 30, file_bytes=16 << 20, shut_files=True)
 """Of the program: id 123 of MBPP takes 4 to 5 seconds alone, and several times as long on a busy machine."""
 _TESTS_LONGER: Final = 15
 """Seconds that the tests have beyond the program's limit."""
@@ -67,7 +67,7 @@ class CodeRunner:
     def __init__(
         self, limits: Limits | None = None, *, concurrency: int | None = None, level: str | None = None
     ) -> None:
-        ours = limits or LIMITS
+        ours = dataclasses.replace(limits or LIMITS, shut_files=True)
         at_once = concurrency or len(os.sched_getaffinity(0))
         longer = dataclasses.replace(
             ours,

@@ -21,6 +21,10 @@ LONGEST: Final = 8 << 20
 _DEEPEST: Final = 200
 _MOST: Final = 2_000_000
 """Parts of one value."""
+_LONGEST_INT: Final = 1 << 20
+"""Hexadecimal digits."""
+_LONGEST_RANGE: Final = 10_000_000
+"""So that few bytes do not become a list that nobody can hold."""
 _EXACT: Final = 1 << 63
 _TYPES: Final[tuple[type, ...]] = (
     *(bool, int, float, complex, str, bytes, bytearray, list, tuple, dict, set, frozenset, range, object, type),
@@ -179,6 +183,11 @@ _PLAIN: Final[tuple[tuple[type, str, Callable[[Any], Any]], ...]] = (
 )
 
 
+_NO_VALUE: Final = (
+    *(ValueError, TypeError, ArithmeticError, LookupError, AttributeError, RecursionError, MemoryError),
+)
+
+
 class Reader:
     """Plain values from JSON.
 
@@ -193,7 +202,7 @@ class Reader:
         """Raises: SpoiledError; what ``other`` raises."""
         try:
             return self._read(told, 0)
-        except (ValueError, TypeError, ArithmeticError, KeyError, IndexError, AttributeError, MemoryError) as error:
+        except _NO_VALUE as error:
             raise SpoiledError(f"no value: {error}"[:200]) from None
 
     def _read(self, told: Any, depth: int) -> Any:
@@ -229,10 +238,17 @@ def _mapping(kind: type) -> Callable[[list[Any]], Any]:
     return make
 
 
-def _text(parts: list[Any]) -> str:
+def _range(parts: list[int]) -> range:
+    found = range(*parts)
+    if len(found) > _LONGEST_RANGE:
+        raise ValueError(f"a range of {len(found)} numbers")
+    return found
+
+
+def _text(parts: list[Any], most: int = LONGEST) -> str:
     (text,) = parts
-    if type(text) is not str or len(text) > 1 << 23:
-        raise ValueError("no text")
+    if type(text) is not str or len(text) > most:
+        raise ValueError("no text, or one that is too long")
     return text
 
 
@@ -252,7 +268,7 @@ def _hour(parts: list[Any]) -> datetime.time:
 
 
 _MAKE: Final[dict[str, Callable[[list[Any]], Any]]] = {
-    "i": lambda parts: int(_text(parts), 16),
+    "i": lambda parts: int(_text(parts, _LONGEST_INT), 16),
     "l": list,
     "t": tuple,
     "C": _mapping(collections.Counter),
@@ -263,7 +279,7 @@ _MAKE: Final[dict[str, Callable[[list[Any]], Any]]] = {
     "b": lambda parts: _text(parts).encode("latin-1"),
     "B": lambda parts: bytearray(_text(parts).encode("latin-1")),
     "c": lambda parts: complex(float(parts[0]), float(parts[1])),
-    "r": lambda parts: range(*_ints(parts)),
+    "r": lambda parts: _range(_ints(parts)),
     "S": lambda parts: slice(*parts),
     "q": lambda parts: collections.deque(parts[1:], parts[0]),
     "D": _decimal,

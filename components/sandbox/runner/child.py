@@ -62,9 +62,10 @@ def confine(limits: Mapping[str, Any], *, namespaces: bool, user: int | None, fo
     if not namespaces:
         try:
             kernel.restrict_paths(readable, [folder, "/dev/null"])
-        except OSError:
+        except OSError as error:
             # An old kernel; the level's text says what then remains, from a probe.
-            pass
+            if limits["shut_files"]:
+                raise OSError(error.errno, f"nothing shuts off the files of this machine: {error}") from error
     only = None if namespaces else os.getpid()
     kernel.filter_calls(seccomp.program(kernel.MACHINE, forks=limits["processes"] > 0, only=only))
 
