@@ -147,3 +147,19 @@ def test_a_job_on_gpus_says_how_many_nodes_there_are():
     config = compose("cluster=h800", "cluster.gpus=16", experiment="verinstruct_rl_qwen3")
     assert (config.trainer.nnodes, config.trainer.n_gpus_per_node) == (2, 8)
     assert config.ray_kwargs.ray_init.get("num_cpus") is None
+
+
+@pytest.mark.parametrize("experiment", ["mixed_qwen25_7b", "mixed_qwen3_8b"])
+def test_the_mixed_baseline_trains_adapters_of_rank_64_on_a_draw_in_shares(experiment: str):
+    config = compose(experiment=experiment)
+    assert config.actor_rollout_ref.model.lora_rank == 64
+    assert config.actor_rollout_ref.model.target_modules == "all-linear"
+    assert config.data.gavel_draw == "/d/draw.json"
+    assert config.data.filter_overlong_prompts is True
+    assert config.data.filter_overlong_prompts_workers == 8
+
+
+def test_other_data_keep_verls_own_order_and_all_their_rows():
+    config = compose()
+    assert "gavel_draw" not in config.data
+    assert config.data.filter_overlong_prompts is False
