@@ -23,10 +23,11 @@ class Buckets:
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._paths = [folder / f"{number:02d}.bin" for number in range(FILES)]
+        self._sorted = [False] * FILES
         self._files: list[IO[bytes]] = [path.open("wb") for path in self._paths]
 
     def add(self, numbers: npt.NDArray[np.uint64], rows: npt.NDArray[np.int64]) -> None:
-        """Take pairs; their numbers' upper bits must be spread evenly."""
+        """Take pairs of rows in ascending order; their numbers' upper bits must be spread evenly."""
         places = (numbers >> np.uint64(58)).astype(np.uint8)
         order = np.argsort(places, kind="stable")
         pairs = np.empty(len(numbers), _PAIR)
@@ -41,8 +42,14 @@ class Buckets:
             file.close()
 
     def sorted(self) -> Iterator[Pairs]:
-        """Numbers and rows of one file after the other, sorted by number and row."""
-        for path in self._paths:
+        """Numbers and rows of one file after the other, sorted by number and row, each pair once."""
+        for place, path in enumerate(self._paths):
             pairs = np.fromfile(path, _PAIR)
-            order = np.lexsort((pairs["row"], pairs["number"]))
-            yield pairs["number"][order], pairs["row"][order]
+            if not self._sorted[place]:
+                # Rows came in ascending order, which a stable sort keeps among equal numbers.
+                pairs = pairs[np.argsort(pairs["number"], kind="stable")]
+                if len(pairs):
+                    pairs = pairs[np.concatenate([[True], pairs[1:] != pairs[:-1]])]
+                pairs.tofile(path)
+                self._sorted[place] = True
+            yield pairs["number"].copy(), pairs["row"].copy()

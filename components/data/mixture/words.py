@@ -41,7 +41,7 @@ def ngrams(texts: Sequence[str], length: int) -> tuple[Hashes, npt.NDArray[np.in
         length: words in a run, at least 1.
 
     Returns:
-        A 64-bit number for each run, each number once a text, and the index of the text that it is from.
+        A 64-bit number for each run, and the index of the text that it is from.
     """
     plain = pc.utf8_trim(
         pc.replace_substring_regex(pc.utf8_lower(pa.array(texts, pa.string())), r"[^\p{L}\p{N}]+", " "), " "
@@ -64,12 +64,7 @@ def ngrams(texts: Sequence[str], length: int) -> tuple[Hashes, npt.NDArray[np.in
         runs += codes[place : place + total]
     # A run that begins in one text and ends in the next is none.
     inside = owner[:total] == owner[length - 1 :]
-    runs, owner = _mixed(runs[inside]), owner[:total][inside]
-    order = np.lexsort((runs, owner))
-    runs, owner = runs[order], owner[order]
-    first = np.ones(len(runs), bool)
-    first[1:] = (runs[1:] != runs[:-1]) | (owner[1:] != owner[:-1])
-    return runs[first], owner[first]
+    return _mixed(runs[inside]), owner[:total][inside]
 
 
 @functools.lru_cache(maxsize=1 << 16)
