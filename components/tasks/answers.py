@@ -16,7 +16,9 @@ _LINE: Final = 400
 _THOUGHT_ENDS: Final = "</think>"
 _PHRASE: Final = re.compile(r"\b(?:final\s{1,3})?answer(?:\s{1,3}is\b|\s{0,3}:|\s{0,3}=)[ \t*]{0,8}:?", re.IGNORECASE)
 _SPAN: Final = re.compile(r"\$\$?([^$]{1,400})\$|\\\(([^$]{1,400}?)\\\)|\\\[([^$]{1,400}?)\\\]")
-_WORD: Final = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{3,}")
+_WORD: Final = re.compile(
+    r"(?<![\\A-Za-z])(?:[A-Za-z]{3,}|(?:[Ii]s|[Ss]o|[Ii]t|[Ww]e|[Hh]e|[Tt]o|[Oo]f|[Aa]s|[Aa]t|[Bb]y|[Ii]f|[Nn]o)(?![A-Za-z]))"
+)
 _COMMAND: Final = re.compile(r"\\(?:text|mbox|textbf|textit|mathrm|operatorname)\s?\{[^{}]{0,100}\}")
 _FUNCTION: Final = frozenset({"sin", "cos", "tan", "cot", "sec", "csc", "log", "exp", "sqrt", "frac", "inf", "arcsin"})
 _WHOLE_PART: Final = r"[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+"
@@ -83,7 +85,7 @@ def math_answer(response: str, *, last_number: bool = False) -> Found:
     if phrase := _behind_phrase(tail):
         return phrase
     whole = text.strip() if len(text) <= 4 * _LINE else ""
-    if whole and len(whole) <= _LINE and "\n" not in whole and not _has_prose(whole):
+    if whole and len(whole) <= _LINE and "\n" not in whole and "box" not in whole and not _has_prose(whole):
         return Found(Place.WHOLE, bare(whole), whole)
     if last_number and (numbers := list(_NUMBER.finditer(tail))):
         return Found(Place.NUMBER, numbers[-1].group())
@@ -171,7 +173,7 @@ def _facts(lines: list[str]) -> Iterator[tuple[str, int]]:
         if _LABEL.match(text):
             return
         for part in re.split(r"\][ \t]?[,;]?[ \t]?(?=\[)", text):
-            match = _FACT.match(_BULLET.sub("", part.strip().rstrip("]) \t.;,")).lstrip("[( \t"))
+            match = _FACT.match(_BULLET.sub("", part.strip().rstrip("]) \t.;,")).lstrip("*[( \t"))
             if match is None:
                 continue
             title = match.group(1).strip()

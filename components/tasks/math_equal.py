@@ -9,7 +9,7 @@ from components.sandbox.limits import Limits
 from components.sandbox.outcome import Failure, FailureKind
 from components.tasks.answers import Found, Place
 from components.tasks.math_worker import MathWorker
-from components.tasks.notation import LONGEST, plain, same, values
+from components.tasks.notation import plain, same, values
 
 _PASSING: Final = frozenset({FailureKind.TIMEOUT, FailureKind.KILLED, FailureKind.MEMORY})
 _TOWER: Final = re.compile(
@@ -20,6 +20,8 @@ _POWER: Final = re.compile(
 )
 _FACTORIAL: Final = re.compile(r"[0-9]{5,}\s?[)}]?\s?!|\^[^!^]{1,12}[)}]\s?!|!\s?[)}\]]{0,3}\s?!")
 _LARGEST_POWER: Final = 100_000
+_LONGEST: Final = 400
+"""Characters of an answer that algebra is asked about, unless the gold is long, too: MATH's longest is far shorter."""
 _DEEPEST: Final = 40
 
 
@@ -65,7 +67,7 @@ class MathEquality:
             known = same(gold, found.text)
             if known is not None:
                 return Equality(known)
-            if found.place is not Place.PHRASE and len(found.text) > LONGEST:
+            if len(found.text) > max(_LONGEST, 4 * len(gold)):
                 return Equality(False, f"an answer of {len(found.text)} characters")
             if (size := excess(found.text)) and not excess(gold):
                 return Equality(False, size)

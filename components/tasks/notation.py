@@ -19,7 +19,7 @@ _SIZES: Final = re.compile(
 _DEGREES: Final = re.compile(r"\^\s?\{?\s?\\circ\s?\}?|°|\\degree(?![A-Za-z])")
 _TEXT: Final = re.compile(r"\\(?:text|mbox|textbf|textit|textrm|mathrm|mathbf|rm)\s?\{([^{}]*)\}")
 _TRAILING_TEXT: Final = re.compile(
-    r"(?<=[0-9}])\s{0,4}(?:\\?[,;! ])?\s{0,4}\\(?:text|mbox|textrm|mathrm)\s?\{[^{}]{0,100}\}"
+    r"(?<=[0-9}%])\s{0,4}(?:\\?[,;! ])?\s{0,4}\\(?:text|mbox|textrm|mathrm)\s?\{[^{}]{0,100}\}"
     r"(?:\s{0,2}\^\s?(?:\{[0-9]\}|[0-9]))?\s{0,4}$"
 )
 _UNIT: Final = re.compile(

@@ -200,7 +200,7 @@ def test_whatever_the_published_normaliser_holds_equal_is_equal_here():
         if not one.strip() or not other.strip() or not published.is_equiv(one, other):
             continue
         # There, 1 1/2 without its space is 11/2, and whatever follows a unit is dropped.
-        if re.search(r"[0-9] +[0-9.]|cm\}.", f"{one}\n{other}"):
+        if re.search(r"[0-9] +(?:\\\$)?[0-9.]|cm\}.", f"{one}\n{other}"):
             continue
         held += 1
         assert same(one, other) is True, (one, other)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from components.core.errors import ContractError
+from components.tasks.answers import bare
 from components.tasks.boxes import last_boxed
 from components.tasks.gold import CodeGold, Fact, MathGold, QaGold, TaskGold, facts, gold_of
 from components.tasks.notation import values
@@ -58,7 +59,7 @@ def _math(dataset: str, gold: object) -> MathGold:
         text = box
     if dataset == "gsm8k" and not values(text):
         raise ContractError(f"'gold' holds no number: {text!r}"[:200], remedy="a number, or a solution with ####")
-    return MathGold(dataset, text.strip())
+    return MathGold(dataset, bare(text))
 
 
 def _answers(dataset: str, gold: object) -> tuple[str, ...]:
