@@ -19,7 +19,7 @@ from typing import Any, Final
 LONGEST: Final = 8 << 20
 """Bytes of one message."""
 _DEEPEST: Final = 200
-_MOST: Final = 2_000_000
+_MOST: Final = 1_000_000
 """Parts of one value."""
 _LONGEST_INT: Final = 1 << 20
 """Hexadecimal digits."""

@@ -112,6 +112,25 @@ async def test_fork_bomb_meets_a_limit(level: str, forking: Forking) -> None:
     assert "temporarily unavailable" in outcome.detail
 
 
+@pytest.mark.parametrize("kind", ["processes", "threads"])
+async def test_no_more_than_the_limit_of_processes_start(level: str, forking: Forking, kind: str) -> None:
+    """Counted by id, which root's own is not: 8 of the call's limits and 32 for threads, the first one included."""
+    if level == "filter" and os.geteuid() != 0:
+        pytest.skip("without namespaces a plain user's processes are not counted apart")
+    start = {
+        "processes": "if os.fork() == 0:\n    time.sleep(100)\n    os._exit(0)",
+        "threads": "threading.Thread(target=time.sleep, args=(100,)).start()",
+    }[kind]
+    source = (
+        "import os, threading, time\ndef f():\n threading.stack_size(65536)\n for n in range(400):\n"
+        f"  try:\n   {start}\n  except (OSError, RuntimeError): return n\n return 400"
+    )
+    outcome = await forking(source, [])
+    assert isinstance(outcome, Value), outcome
+    assert isinstance(outcome.value, int)
+    assert 8 <= outcome.value < 40
+
+
 async def test_killed_warden_is_a_failure_and_the_next_call_works(level: str, marker: str) -> None:
     others = children(os.getpid())
     sandbox = Sandbox(Limits(wall_seconds=60.0, processes=4), level=level, concurrency=1)
