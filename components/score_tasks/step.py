@@ -84,9 +84,9 @@ def run(context: StepContext) -> Mapping[str, Scalar]:
     (context.out / PLOT).write_bytes(draw(found))
     texts = [f"{model}\n{table(result)}" for model, result in found.items()]
     (context.out / "results.txt").write_text("\n\n".join(texts) + "\n", encoding="utf-8")
-    for text in texts:
-        for line in text.split("\n"):
-            context.progress.phase(line)
+    for model, result in found.items():
+        means = ", ".join(f"{name} {100 * mean['value']:.1f} %" for name, mean in result["means"].items())
+        context.progress.phase(f"{model}: {means}")
     return _metadata(found)
 
 

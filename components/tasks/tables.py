@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from components.core.contracts import PROMPTS, read_table
 from components.core.errors import ContractError
+from components.tasks.sets import DATASETS
 
 FOLDER: Final = "tests"
 MIXED: Final = "mixed"
@@ -40,7 +41,9 @@ def read_tests(data: Path, *, sets: Sequence[str] = (), limit: int | None = None
             for two different rows.
     """
     folder = data / FOLDER
-    known = {path.stem: path for path in sorted(folder.glob("*.parquet"))}
+    order = {name: place for place, name in enumerate(DATASETS)}
+    found_files = sorted(folder.glob("*.parquet"), key=lambda path: (order.get(path.stem, len(order)), path.stem))
+    known = {path.stem: path for path in found_files}
     chosen = list(sets) or list(known)
     if not chosen:
         raise ContractError("no test tables", where=str(folder), remedy="data of kind mixture with test files has them")
