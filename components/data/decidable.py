@@ -10,6 +10,7 @@ from components.core.errors import ContractError
 from components.core.faults import tell
 from components.data.item import Item
 from components.judge.rule import Rule
+from components.tasks.gold import parse_gold
 
 FUNCTION: Final = "check_following"
 _LONGEST: Final = 20_000
@@ -25,8 +26,8 @@ def check_decidable(items: Sequence[Item], *, source: str) -> None:
         source: its path or URL.
 
     Raises:
-        ContractError: a function is no Python or does not define ``check_following`` at its top, or an answer to
-            compare with is empty; names the first ten rows and the number of all.
+        ContractError: a function is no Python or does not define ``check_following`` at its top, an answer to compare
+            with is empty, or a task's gold is none; names the first ten rows and the number of all.
     """
     faults = []
     for item in items:
@@ -48,6 +49,11 @@ def check_decidable(items: Sequence[Item], *, source: str) -> None:
 def _trouble(rule: Rule) -> str | None:
     if rule.name == "math_verify":
         return None if str(rule["answer"]).strip() else "its answer is empty"
+    if rule.name == "task":
+        try:
+            parse_gold(str(rule["gold"]))
+        except ContractError as error:
+            return f"its gold cannot be read ({error.what})"
     if rule.name != "python":
         return None
     text = str(rule["function"])

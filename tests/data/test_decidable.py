@@ -84,3 +84,10 @@ def test_the_data_step_names_the_lines(tmp_path: Path, kind: str) -> None:
         load_items(load_experiment("tiny", [*given, "data.train_rows=4"]))
     assert "line 2: the rule of" in caught.value.what
     assert "line 4: the rule of" in caught.value.what
+
+
+def test_a_task_needs_a_gold_that_can_be_read() -> None:
+    check(name="task", metric="exact", gold='{"answer":"3","dataset":"math"}')
+    for gold, told in (("3", "must be an object"), ('{"answer":" ","dataset":"math"}', "blank"), ("{", "no JSON")):
+        with pytest.raises(ContractError, match=f"its gold cannot be read .*{told}"):
+            check(name="task", metric="exact", gold=gold)
