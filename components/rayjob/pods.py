@@ -213,7 +213,8 @@ def environment(training: Training) -> list[dict[str, Any]]:
     }
     if training.region:
         variables["AWS_REGION"] = training.region
-    references = {name: (spec.store_secret, name) for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")}
+    account = spec.trainer_store_secret or spec.store_secret
+    references = {name: (account, name) for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")}
     for judge in training.experiment.judges():
         if judge.api_key_env is not None:
             references[judge.api_key_env] = (spec.judge_secret, judge.api_key_env)

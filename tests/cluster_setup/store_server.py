@@ -8,7 +8,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -21,6 +21,14 @@ KEYS = {"AWS_ACCESS_KEY_ID": "gavel", "AWS_SECRET_ACCESS_KEY": "0123456789abcdef
 
 @pytest.fixture
 def seaweedfs(tmp_path: Path) -> Iterator[str]:
+    """URL of a server whose only account has the keys ``KEYS``."""
+    with server(tmp_path) as url:
+        yield url
+
+
+@contextmanager
+def server(tmp_path: Path, *more: str) -> Iterator[str]:
+    """Run it with further arguments; data and log go to the folder."""
     beside = Path(sys.executable).parent / "weed"
     weed = str(beside) if beside.exists() else shutil.which("weed")
     if weed is None:
@@ -36,7 +44,7 @@ def seaweedfs(tmp_path: Path) -> Iterator[str]:
     (tmp_path / "data").mkdir()
     ports = [f"{flag}={number}" for flag, number in zip(PORTS, numbers, strict=True)]
     process = subprocess.Popen(
-        [weed, *taken, f"-dir={tmp_path / 'data'}", *ports],
+        [weed, *taken, *more, f"-dir={tmp_path / 'data'}", *ports],
         env={**os.environ, **KEYS, "HOME": str(tmp_path), "GOMEMLIMIT": "256MiB"},
         stdout=subprocess.DEVNULL,
         stderr=(tmp_path / "log").open("wb"),

@@ -28,7 +28,9 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         for name, image in IMAGES.items():
             patch.setenv(f"GAVEL_IMAGE_{name.upper()}", image)
         paths = compile_pipelines(tmp_path_factory.mktemp("build"), load_cluster("h800"), further_keys=["MY_KEY"])
-    assert [path.name for path in paths] == [f"{name}.yaml" for name in ("judged-grpo", "evaluate", "mixed-baseline", "evaluate-tasks")]
+    assert [path.name for path in paths] == [
+        f"{name}.yaml" for name in ("judged-grpo", "evaluate", "mixed-baseline", "evaluate-tasks")
+    ]
     return {path.stem: path.read_text() for path in paths}
 
 
@@ -233,6 +235,16 @@ def test_secrets_come_by_reference_and_judges_keys_only_where_judges_are_asked(p
             # Not all of them are in every cluster's Secret.
             assert optional
             assert {"MY_KEY", "DASHSCOPE_API_KEY"} <= keys
+
+
+def test_steps_and_trainers_may_have_other_accounts_than_the_servers(tmp_path):
+    cluster = load_cluster("h800")
+    secret = {"store_secret": "steps", "trainer_store_secret": "train"}
+    changed = cluster.model_copy(update={"kubernetes": cluster.kubernetes.model_copy(update=secret)})
+    (path,) = compile_pipelines(tmp_path, changed, names=("judged-grpo",), allow_tags=True)
+    for name, executor in read(path.read_text())[1].items():
+        # The pod that follows a training has the steps' account; the training's pods are its RayJob's.
+        assert secrets(executor).keys() - {"gavel-judge-keys"} == {"steps"}, name
 
 
 def test_the_trainer_knows_its_image_and_kfp(spec):

@@ -170,6 +170,17 @@ def test_secrets_are_references_and_the_judges_key_comes_with_its_name() -> None
     assert "AWS" not in str(templates(body)["submitter"])
 
 
+def test_trainers_may_have_an_account_of_their_own_in_the_store() -> None:
+    body = job(on_cluster("h800", "cluster.kubernetes.trainer_store_secret=train"))
+    for name in ("head", "worker"):
+        env = {item["name"]: item for item in container(templates(body)[name])["env"]}
+        for variable in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+            assert env[variable]["valueFrom"]["secretKeyRef"] == {"name": "train", "key": variable}
+    assert "gavel-store" not in str(body)
+    steps = job(on_cluster("h800", "cluster.kubernetes.store_secret=steps"))
+    assert "gavel-store" not in str(steps)
+
+
 def test_the_image_is_the_one_that_the_steps_pod_names(monkeypatch: pytest.MonkeyPatch) -> None:
     pinned = f"registry.example/gavel/trainer@sha256:{'ab' * 32}"
     monkeypatch.setenv("GAVEL_IMAGE_TRAINER", pinned)

@@ -120,6 +120,9 @@ class KubernetesSpec(Spec):
     """Memory of the Ray cluster's head. Unit: GiB. Default: 16.0."""
     store_secret: ObjectName = "gavel-store"
     """NAME of the Secret with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. Unit: none. Default: "gavel-store"."""
+    trainer_store_secret: ObjectName | None = None
+    """NAME of the Secret with the same two keys for the training's pods, if their account in the store is not that of
+    the steps; null for the same. Unit: none. Default: null."""
     judge_secret: ObjectName = "gavel-judge-keys"
     """NAME of the Secret with the keys of external judges, each under its variable's name (judge.api_key_env).
     Unit: none. Default: "gavel-judge-keys"."""

@@ -18,7 +18,7 @@ _KEYS = re.compile(
     r"(?:^|_)(?:api_?key|apikey|access_key|access_key_id|secret|secret_key|secret_access_key|token|password|passwd|credentials?)$"
 )
 
-_NAMES = frozenset({"store_secret", "judge_secret"})
+_NAMES = frozenset({"store_secret", "trainer_store_secret", "judge_secret"})
 """Fields that hold the name of a Kubernetes Secret."""
 
 REDACTED = "(not shown: it looks like a secret)"
