@@ -16,7 +16,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("usage: python -m components.score COMMAND ...\n", file=sys.stderr)
         for name, (_, text) in _COMMANDS.items():
             print(f"  {name:<9}{text}", file=sys.stderr)
-        print("\nIFEval has a command of its own: python -m components.score.ifeval", file=sys.stderr)
+        print("\nCommands of their own: python -m components.score.ifeval, components.score.tasks", file=sys.stderr)
         return 0 if given[:1] in (["-h"], ["--help"]) else 2
     try:
         return int(importlib.import_module(_COMMANDS[given[0]][0]).main(given[1:]))
