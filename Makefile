@@ -227,7 +227,7 @@ test-cluster: $(VENV)/.ready-dev ## Build a real Kubernetes API server once (Deb
 
 .PHONY: test-images
 test-images: $(VENV)/.ready-dev ## Build and run the tools and CPU images on a base made here (root, podman, mmdebstrap; some ten minutes)
-	@$(PY) -m pytest -q -m images
+	@$(PY) -m pytest -q -m images tests/images
 
 .PHONY: bench
 bench: $(VENV)/.ready-dev ## Measure, and print ratios to what one would use instead
