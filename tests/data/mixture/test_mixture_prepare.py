@@ -271,7 +271,7 @@ def test_a_golds_text_is_canonical(gold):
 @pytest.mark.parametrize("gold", GOLDS)
 def test_rubrics_by_who_decides(gold, who):
     decided = f"data.mixture.decided_by={{math: {who}, qa: {who}, code: {who}}}"
-    reward = "reward=rule-only" if who == "gold" else "reward=rubric-token"
+    reward = "reward=rule-only" if who == "gold" else "reward=rubric"
     experiment = load_experiment("tiny", ("data=mixed-small", reward, decided))
     criteria = read_rubric(Rubrics(experiment).text(gold, to_json(gold)))
     points = {"gold": [1.0], "judge": [0.0, 1.0], "both": [1.0, 1.0]}[who]
