@@ -6,15 +6,20 @@ the code does to this module it does to its own answers alone.
 
 import ast
 import builtins
+import itertools
 import operator
+import re
 import sys
 import types
+import warnings
 from collections.abc import Callable
 from typing import Any, Final
 
 from components.tasks.code_wire import GoneError, Link, Reader, UnfitError, Writer
 
 _DESCRIPTOR: Final = 4
+_BEGINNING: Final = re.compile(r"(?:async def|def|class|import|from)\s|@\w")
+_TRIES: Final = 20
 _CONTAINERS: Final = (list, dict, set, bytearray)
 
 
@@ -33,13 +38,48 @@ def program(prompt: str, helpers: str, code: str, entry_point: str | None) -> st
         entry_point: the function that the prompt begins.
     """
     before = f"{helpers}\n" if helpers.strip() else ""
+    source = _source_in(code)
     if not prompt.strip():
-        return before + code
+        return before + source
+    if entry_point in _defined(source):
+        return f"{before}{prompt}\n{source}"
+    return f"{before}{prompt}{_completion(prompt, code)}"
+
+
+def _completion(prompt: str, code: str) -> str:
+    """What continues the prompt; where all of it is no source, up to the first line that is not indented."""
+    if _parses(prompt + code):
+        return code
+    first, *rest = code.split("\n")
+    inside = list(itertools.takewhile(lambda line: not line[:1].strip(), rest))
+    shorter = "\n".join([first, *inside])
+    return shorter if _parses(prompt + shorter) else code
+
+
+def _source_in(text: str) -> str:
+    """Source between sentences: from a line that begins a definition or an import, to the last one that fits."""
+    if _parses(text):
+        return text
+    lines = text.split("\n")
+    starts = [number for number, line in enumerate(lines) if _BEGINNING.match(line)]
+    ends = [number for number, line in enumerate(lines) if line[:1].strip()]
+    for start in starts[:_TRIES]:
+        for end in [len(lines), *reversed([each for each in ends if each > start])][:_TRIES]:
+            if _parses(found := "\n".join(lines[start:end])):
+                return found
+    return text
+
+
+def _parses(source: str) -> bool:
     try:
-        defined = {getattr(node, "name", None) for node in ast.parse(code).body}
-    except SyntaxError:
-        defined = set()
-    return f"{before}{prompt}\n{code}" if entry_point in defined else f"{before}{prompt}{code}"
+        ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def _defined(source: str) -> set[str]:
+    return {str(getattr(node, "name", "")) for node in ast.parse(source).body} if _parses(source) else set()
 
 
 class Candidate:
@@ -113,6 +153,7 @@ class Candidate:
 
     def _load(self, prompt: str, helpers: str, code: str, entry_point: str | None) -> None:
         sys.modules["solution"] = self._module
+        warnings.simplefilter("ignore")
         self._run(program(prompt, helpers, code, entry_point))
 
     def _run(self, source: str) -> None:

@@ -262,6 +262,27 @@ def test_a_helper_of_the_prompt_is_not_the_answers(judge: Judge) -> None:
     assert judge(tests, f"```python\n{prompt}    return x / 2\n```", **about).passed is True
 
 
+@pytest.mark.parametrize(
+    "response",
+    [
+        "    return 2 * x",
+        "\n    y = x\n    return y + x\n\n\nprint('and so on until the tokens end",
+        "    def g(y):\n        return y\n    return g(x) + x\n\ndef other(",
+        "def f(x):\n    return 2 * x\n",
+        "Here it is:\n\ndef f(x):\n    return 2 * x\n\nIt doubles.",
+        "from here on:\nimport math\ndef f(x):\n    return 2 * x\n\nDone.\nReally.",
+        "```\n    return 2 * x\n```",
+        "Use:\n```python\ndef f(x):\n    return 2 * x\n```\nas in\n```python\nprint(f(2))\n```",
+        "<think>```python\ndef f(x): return 0\n```</think>\n```python\ndef f(x): return 2 * x\n```",
+        "```python\ndef f(x):\n    return 2 * x",
+    ],
+)
+def test_programs_are_found_in_responses(judge: Judge, response: str) -> None:
+    about = {"prompt": 'def f(x):\n    """Doubles."""\n', "entry_point": "f", "dataset": "humaneval"}
+    outcome = judge("def check(candidate):\n    assert candidate(21) == 42", response, **about)
+    assert outcome.passed is True, outcome
+
+
 def test_code_then_setup_then_tests(judge: Judge) -> None:
     code = (
         "class Node:\n def __init__(s, v): s.v, s.left = v, None\ndef height(n): return 1 + height(n.left) if n else 0"
