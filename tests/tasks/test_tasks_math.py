@@ -96,6 +96,7 @@ def test_a_gold_that_no_algebra_reads_is_compared_as_text(scored):
     assert scored("math", gold, gold).correct is True
 
 
+@pytest.mark.slow
 async def test_what_runs_out_of_time_is_unknown_and_says_so():
     equality = MathEquality(Limits(cpu_seconds=1, wall_seconds=20.0, memory_bytes=1 << 30, open_files=128), 1)
     found = await equality.equal("1", Found(Place.BOX, r"\sum_{n=1}^{10^{9}} \sin(n^n)"))

@@ -58,6 +58,7 @@ def test_squad_agrees_with_a_second_implementation():
     assert len(seen) == 3
 
 
+@pytest.mark.slow
 def test_squad_agrees_with_the_published_script_as_transformers_has_it():
     published = pytest.importorskip("transformers.data.metrics.squad_metrics")
     generator = random.Random(7)
