@@ -130,6 +130,14 @@ def _compile(options: argparse.Namespace) -> None:
     cluster = load_cluster(options.cluster)
     for path in compile_pipelines(options.folder, cluster, allow_tags=allow_tags, claims=not options.standalone):
         print(path)
+    pods = cluster.kubernetes
+    if pods and pods.model_claim and not options.standalone:
+        # Where the claim is not, such pods would wait for it for ever.
+        print(
+            f"note: steps mount the claim {pods.model_claim}, so they must run in the namespace {pods.namespace}, as "
+            "with KFP in multi-user mode; for a standalone KFP, which both overlays are for: STANDALONE=1",
+            file=sys.stderr,
+        )
 
 
 def _schema(options: argparse.Namespace) -> None:

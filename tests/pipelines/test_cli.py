@@ -82,3 +82,18 @@ def test_a_reader_that_has_enough_is_no_error():
     assert shown.stderr.read() == ""
     shown.stderr.close()
     assert shown.wait(60) == 0
+
+
+def test_compile_says_where_the_claims_that_steps_mount_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GAVEL_IMAGES", str(tmp_path / "none.json"))
+    compiling = ["compile", str(tmp_path), "--cluster", "dev", "--allow-tags"]
+    assert main(compiling) == 0
+    mounting = capsys.readouterr()
+    assert "gavel-models" in (tmp_path / "judged-grpo.yaml").read_text()
+    assert all(Path(line).is_file() for line in mounting.out.splitlines())
+    assert "STANDALONE=1" in mounting.err
+    assert main([*compiling, "--standalone"]) == 0
+    assert not capsys.readouterr().err
+    assert "gavel-models" not in (tmp_path / "judged-grpo.yaml").read_text()
