@@ -150,7 +150,7 @@ check-judge: $(VENV)/.ready ## Send five calls to JUDGE and say what works; SET=
 	@$(PY) -m components.judge check --judge $(JUDGE) $(SET)
 
 .PHONY: compile
-compile: $(VENV)/.ready ## Compile the pipelines to build/*.yaml for CLUSTER=h800; images by digest, or ALLOW_TAGS=1
+compile: $(VENV)/.ready ## Compile the pipelines to build/*.yaml for CLUSTER=h800: images by digest, or ALLOW_TAGS=1; STANDALONE=1 for a KFP whose pods see no claims
 	@$(PY) -m pipelines compile build $(call option,cluster,$(CLUSTER)) $(call flag,allow-tags,$(ALLOW_TAGS)) $(call flag,standalone,$(STANDALONE))
 
 # What is given on the command line is in the environment of these commands; KFP_TOKEN is best set there alone.
