@@ -111,6 +111,8 @@ def generate(folder: Path, rows: int) -> int:
 
 
 def ours(folder: Path, out: Path) -> None:
+    import pyarrow as pa
+
     from components.core.progress import Progress
     from components.core.spec import load_experiment
     from components.data.mixture.prepare import prepare_mixture
@@ -118,6 +120,8 @@ def ours(folder: Path, out: Path) -> None:
     files = {name: {"train": [{"path": str(next(folder.glob(f"{name}.json*")))}]} for name in SHARES}
     data = {"name": "bench", "kind": "mixture", "heldout_rows": 1000, "mixture": {"sources": files}}
     experiment = load_experiment("tiny", [f"data={json.dumps(data)}", "reward=rule-only"])
+    # Makes it import pandas, where that is installed, as importing the library has done on the other side.
+    pa.array([""])
     begin()
     with (out / "log").open("w") as log:
         prepare_mixture(experiment, out, out / "work", Progress("prepare-data", stream=log))

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+from collections.abc import Hashable
 
 import orjson
 
@@ -11,7 +12,7 @@ from components.tasks.gold import TaskGold, to_json
 def gold_text(gold: TaskGold) -> str:
     """As :func:`components.tasks.gold.to_json`: where all letters are ASCII both ways of writing JSON agree."""
     found = {}
-    for name, default in _fields(type(gold)):
+    for name, default in _fields(gold.__class__):
         value = getattr(gold, name)
         if default is dataclasses.MISSING or value != default:
             found[name] = value
@@ -20,5 +21,5 @@ def gold_text(gold: TaskGold) -> str:
 
 
 @functools.cache
-def _fields(kind: type[object]) -> tuple[tuple[str, object], ...]:
+def _fields(kind: Hashable) -> tuple[tuple[str, object], ...]:
     return tuple((field.name, field.default) for field in dataclasses.fields(kind))  # type: ignore[arg-type]

@@ -1,14 +1,13 @@
 """Runs of words as numbers, for whole batches of texts at once."""
 
-import functools
 import hashlib
+import itertools
+import re
 from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
 Hashes = npt.NDArray[np.uint64]
 _FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)
@@ -43,17 +42,9 @@ def ngrams(texts: Sequence[str], length: int) -> tuple[Hashes, npt.NDArray[np.in
     Returns:
         A 64-bit number for each run, and the index of the text that it is from.
     """
-    plain = pc.utf8_trim(
-        pc.replace_substring_regex(pc.utf8_lower(pa.array(texts, pa.string())), r"[^\p{L}\p{N}]+", " "), " "
-    )
-    split = pc.split_pattern(plain, " ")
-    counts = pc.list_value_length(split).to_numpy(zero_copy_only=False).astype(np.int64)
-    # Splitting an empty text gives one empty word.
-    empty = pc.equal(plain, "").to_numpy(zero_copy_only=False)
-    counts[empty] = 0
-    words = pc.filter(split, pa.array(~empty)).flatten().dictionary_encode()
-    known = np.fromiter((_word(word) for word in words.dictionary.to_pylist()), np.uint64, len(words.dictionary))
-    codes = known[words.indices.to_numpy(zero_copy_only=False)]
+    words = [_plain(text).split() for text in texts]
+    counts = np.fromiter(map(len, words), np.int64, len(words))
+    codes = np.fromiter(map(_NUMBERS.__getitem__, itertools.chain.from_iterable(words)), np.uint64, int(counts.sum()))
     owner = np.repeat(np.arange(len(texts)), counts)
     total = len(codes) - length + 1
     if total <= 0:
@@ -67,9 +58,29 @@ def ngrams(texts: Sequence[str], length: int) -> tuple[Hashes, npt.NDArray[np.in
     return _mixed(runs[inside]), owner[:total][inside]
 
 
-@functools.lru_cache(maxsize=1 << 16)
-def _word(word: str) -> int:
-    return int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest(), "little")
+def _plain(text: str) -> str:
+    """Lower case, with a space for all that is neither letter nor digit."""
+    lower = text.lower()
+    return lower.translate(_ASCII) if lower.isascii() else _OTHER.sub(" ", lower)
+
+
+_ASCII: Final = "".join(chr(code) if chr(code).isalnum() else " " for code in range(128))
+_OTHER: Final = re.compile(r"[\W_]+")
+
+
+class _Numbers(dict[str, int]):
+    """A number for each word; the words met lately are remembered."""
+
+    def __missing__(self, word: str) -> int:
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        number = int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest(), "little")
+        self[word] = number
+        return number
+
+
+_REMEMBERED: Final = 1 << 16
+_NUMBERS: Final = _Numbers()
 
 
 def _mixed(values: Hashes) -> Hashes:
