@@ -48,13 +48,10 @@ def with_images(objects: list[Object], *, allow_tags: bool = False, file: Path |
     """The objects with the images of build/images.json (``make images``) in place of ``gavel/NAME:VERSION``.
 
     Raises:
-        ConfigError: an image has no digest, and tags are not allowed.
+        ConfigError: images have no digest, and tags are not allowed; all of them are named.
     """
     # The light image may be the CPU one where only that was built; the others may not stand for each other.
-    refs: dict[str, str] = {}
-    for name in our_images(objects):
-        accelerator = "cpu" if name == "tools" else "gpu"
-        refs |= pinned([name], accelerator=accelerator, allow_tags=allow_tags, file=file)
+    refs = pinned(our_images(objects), cpu_for_tools=True, allow_tags=allow_tags, file=file)
     made = copy.deepcopy(objects)
     for each in made:
         for item in containers(each):

@@ -38,25 +38,46 @@ def image(name: str) -> str:
 
 
 def pinned(
-    names: Iterable[str], *, accelerator: str = "gpu", allow_tags: bool = False, file: Path | None = None
+    names: Iterable[str],
+    *,
+    accelerator: str = "gpu",
+    cpu_for_tools: bool = False,
+    allow_tags: bool = False,
+    file: Path | None = None,
 ) -> dict[str, str]:
     """The images of a compiled pipeline, by name.
 
     Args:
         names: dependency sets.
         accelerator: with ``cpu``, the image ``cpu`` stands for the others where it is known; that of ``tools`` stays.
+        cpu_for_tools: whatever the accelerator, ``cpu`` stands for ``tools`` where only that was built.
         allow_tags: whether tags will do (never ``latest``), as for a cluster that images were loaded into by hand.
         file: what ``make images`` wrote; by default ``$GAVEL_IMAGES``, or ``build/images.json`` of this checkout.
 
     Raises:
-        ConfigError: an image has no digest, its name is none, or the file cannot be used.
+        ConfigError: images have no digest, or names that are none (all of them are told), or the file cannot be used.
     """
     path = file or Path(os.environ.get(FILE_VARIABLE) or source_root() / "build" / "images.json")
     known = _read(path)
-    found = {}
+    found, unknown, wrong = {}, [], {}
     for name in sorted(set(names)):
-        candidates = [name] if accelerator == "gpu" else ["tools", "cpu"] if name == "tools" else ["cpu", name]
-        found[name] = _one(candidates, known, path, allow_tags=allow_tags)
+        candidates = [name]
+        if name == "tools" and (cpu_for_tools or accelerator != "gpu"):
+            candidates = ["tools", "cpu"]
+        elif accelerator != "gpu":
+            candidates = ["cpu", name]
+        try:
+            ref = _one(candidates, known, path, allow_tags=allow_tags)
+        except ConfigError as error:
+            wrong[error.what] = error
+            continue
+        if ref is None:
+            unknown.append(candidates)
+        else:
+            found[name] = ref
+    errors = list(wrong.values()) + ([_unknown(unknown, path)] if unknown else [])
+    if errors:
+        raise _together(errors)
     return found
 
 
@@ -65,18 +86,34 @@ def variable(name: str) -> str:
     return f"GAVEL_IMAGE_{name.upper()}"
 
 
-def _one(candidates: list[str], known: Mapping[str, str], path: Path, *, allow_tags: bool) -> str:
-    variables = " or ".join(map(variable, candidates))
-    ways = f"run make images, or set {variables} to registry/name@sha256:..."
+def _one(candidates: list[str], known: Mapping[str, str], path: Path, *, allow_tags: bool) -> str | None:
+    ways = _ways([candidates])
     for name in candidates:
         if given := os.environ.get(variable(name)):
             return _checked(given, variable(name), ways, allow_tags=allow_tags)
         if listed := known.get(name):
             return _checked(listed, str(path), ways, allow_tags=allow_tags)
-    if allow_tags:
-        return image(candidates[0])
-    remedy = f"{ways}; ALLOW_TAGS=1 names images by this version's tag, for a cluster that they are loaded into by hand"
-    raise ConfigError(f"no image with a digest is known for {' or '.join(candidates)}", where=str(path), remedy=remedy)
+    return image(candidates[0]) if allow_tags else None
+
+
+def _ways(sets: Iterable[list[str]]) -> str:
+    variables = ", ".join(" or ".join(map(variable, candidates)) for candidates in sets)
+    return f"run make images, or set {variables} to registry/name@sha256:..."
+
+
+def _unknown(sets: list[list[str]], path: Path) -> ConfigError:
+    names = ", ".join(" or ".join(candidates) for candidates in sets)
+    remedy = f"{_ways(sets)}; ALLOW_TAGS=1 names images by this version's tag, for a cluster that they are loaded into "
+    return ConfigError(f"no image with a digest is known for {names}", where=str(path), remedy=remedy + "by hand")
+
+
+def _together(errors: list[ConfigError]) -> ConfigError:
+    """One error for all images; what several have in common is said once."""
+    whats, wheres, remedies = (
+        list(dict.fromkeys(parts))
+        for parts in zip(*((error.what, error.where, error.remedy) for error in errors), strict=True)
+    )
+    return ConfigError("\n    ".join(whats), where=", ".join(wheres), remedy="\n    ".join(remedies))
 
 
 def _checked(found: str, where: str, ways: str, *, allow_tags: bool) -> str:

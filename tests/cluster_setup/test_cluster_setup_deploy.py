@@ -91,7 +91,7 @@ def test_an_image_without_a_digest_is_refused_and_a_tag_taken_when_allowed(
     world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("GAVEL_IMAGES", str(tmp_path / "none.json"))
-    with pytest.raises(ConfigError, match="no image with a digest"):
+    with pytest.raises(ConfigError, match="no image with a digest is known for serving, tools or cpu"):
         deploy(world, "h800", Options(), quiet)
     assert not world.changed
     found = prepare(world, "h800", Options(allow_tags=True), quiet)

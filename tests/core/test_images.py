@@ -65,6 +65,26 @@ def test_allowed_tags_fall_back_to_this_version(tmp_path):
     assert "ALLOW_TAGS=1" in caught.value.remedy
 
 
+def test_all_images_that_are_missing_or_wrong_are_told_at_once(tmp_path):
+    with pytest.raises(ConfigError) as caught:
+        pinned(["trainer", "tools", "evaluation"], file=listed(tmp_path, serving=f"r.test/s{DIGEST}"))
+    assert caught.value.what == "no image with a digest is known for evaluation, tools, trainer"
+    for name in ("EVALUATION", "TOOLS", "TRAINER"):
+        assert f"GAVEL_IMAGE_{name}" in caught.value.remedy
+    with pytest.raises(ConfigError) as caught:
+        pinned(["trainer", "tools", "evaluation"], file=listed(tmp_path, tools="r.test/t:1.2", trainer="r.test/t"))
+    assert "'r.test/t:1.2' has a tag" in caught.value.what
+    assert "'r.test/t' has neither" in caught.value.what
+    assert "known for evaluation" in caught.value.what
+    assert caught.value.where == str(tmp_path / "images.json")
+
+
+def test_one_wrong_image_that_stands_for_several_is_told_once(tmp_path):
+    with pytest.raises(ConfigError) as caught:
+        pinned(["trainer", "evaluation"], accelerator="cpu", file=listed(tmp_path, cpu="r.test/cpu:latest"))
+    assert caught.value.what.count("from day to day") == 1
+
+
 def test_without_gpus_the_cpu_image_stands_for_the_heavy_ones(tmp_path):
     path = listed(tmp_path, **{name: f"r.test/{name}{DIGEST}" for name in ("tools", "trainer", "cpu")})
     assert pinned(["tools", "trainer", "evaluation"], accelerator="cpu", file=path) == {
