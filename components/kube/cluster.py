@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
+from components.kube.answers import is_object, items, no_object
 from components.kube.connect import connection
 from components.kube.errors import ConflictError, KubeError
 from components.kube.events import Event, event
@@ -19,6 +20,7 @@ Objects = list[Object]
 Events = list[Event]
 # Named here: in the class ``list`` is the method.
 _MANAGER = "gavel"
+_NO_POD = frozenset({"FailedCreate", "FailedToCreateHeadPod", "FailedToCreateWorkerPod", "FailedToCreatePod"})
 
 
 class Cluster:
@@ -152,8 +154,30 @@ class Cluster:
     def events(self, uid: str) -> Events:
         """What the cluster reported on the object with this uid, oldest first."""
         found = self._items(EVENTS, {"fieldSelector": f"involvedObject.uid={uid}"})
-        # Their times are whole seconds: of two in one second the one seen more often tells more.
-        return sorted((event(item) for item in found), key=lambda item: (item.time, item.count))
+        return self._events(found)
+
+    def refused_pods(self, owner: str, name: str) -> Events:
+        """Why pods of an object cannot be made, oldest first: a missing account, a quota, an admission rule. Such a
+        refusal stands in the events of what makes the pods (which we may not read) and nowhere else.
+
+        Args:
+            owner: kind of what makes the pods, such as ReplicaSet.
+            name: its name, or with a hyphen at the end what its name begins with.
+        """
+        found = self._items(EVENTS, {"fieldSelector": f"involvedObject.kind={owner},type=Warning"})
+        about = [
+            item
+            for item in found
+            if str(item.get("reason")) in _NO_POD and _called(str((item.get("involvedObject") or {}).get("name")), name)
+        ]
+        return self._events(about)
+
+    def _events(self, found: Objects) -> Events:
+        try:
+            # Their times are whole seconds: of two in one second the one seen more often tells more.
+            return sorted((event(item) for item in found), key=lambda item: (item.time, item.count))
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise no_object(self.server) from error
 
     def pods(self, labels: dict[str, str]) -> Objects:
         """All pods with these labels, by name."""
@@ -185,7 +209,8 @@ class Cluster:
     def _items(self, kind: Kind, query: dict[str, str]) -> Objects:
         answer = self._request("GET", "list", kind, query=query)
         head = {"apiVersion": kind.api_version, "kind": kind.kind}
-        return sorted(({**head, **item} for item in answer["items"]), key=lambda item: str(item["metadata"]["name"]))
+        found = items(answer, self.server)
+        return sorted(({**head, **item} for item in found), key=lambda item: str(item["metadata"]["name"]))
 
     def _request(
         self,
@@ -198,7 +223,15 @@ class Cluster:
         content: str = "application/json",
     ) -> Object:
         request = Request(method, verb, kind, self.namespace, name, "", query or {}, body, content)
-        return self._transport.send_object(request)
+        answer = self._transport.send_object(request)
+        # Deleting is answered by a Status, too.
+        if verb not in ("list", "delete") and not is_object(answer):
+            raise no_object(self.server)
+        return answer
+
+
+def _called(found: str, name: str) -> bool:
+    return found == name or (name.endswith("-") and found.startswith(name))
 
 
 def _absent(error: KubeError) -> bool:

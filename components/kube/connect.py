@@ -58,6 +58,13 @@ def connection() -> Connection:
     def headers() -> dict[str, str]:
         found: dict[str, str] = {"User-Agent": "gavel"}
         api.update_params_for_auth(found, [], ["BearerToken"])
+        if not all(" " <= character <= "~" for value in found.values() for character in value):
+            # An HTTP library would quote the value in its complaint.
+            raise KubeError(
+                "the credentials hold a character that no HTTP header takes, such as a line end",
+                where=where,
+                remedy="write the token anew, on one line",
+            )
         return found
 
     return Connection(configuration.host.rstrip("/"), api.rest_client.pool_manager, headers, namespace)

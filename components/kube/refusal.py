@@ -1,9 +1,9 @@
 """A refusal of the API server as an error that says what to do."""
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
+from components.kube.answers import parsed
 from components.kube.errors import (
     AlreadyExistsError,
     ConflictError,
@@ -17,16 +17,14 @@ from components.kube.kinds import Kind
 
 def status_of(data: bytes) -> dict[str, Any]:
     """The Status object of an answer; {} where it is none (a proxy's page, or "404 page not found")."""
-    try:
-        body = json.loads(data)
-    except ValueError:
-        return {}
+    body = parsed(data)
     return body if isinstance(body, dict) and body.get("kind") == "Status" else {}
 
 
 def is_missing_object(body: Mapping[str, Any]) -> bool:
     """Whether a 404 means that one object is not there; else the kind itself is unknown to the server."""
-    return bool((body.get("details") or {}).get("name"))
+    details = body.get("details")
+    return isinstance(details, dict) and bool(details.get("name"))
 
 
 def refusal(

@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 import urllib3
 from urllib3.exceptions import HTTPError, SSLError
 
+from components.kube.answers import no_object, parsed
 from components.kube.connect import Connection
 from components.kube.errors import KubeError, UnreachableError
 from components.kube.kinds import Kind
@@ -21,6 +22,9 @@ _CONNECT = 10.0
 _READ = 60.0
 _FIRST = 0.25
 _LONGEST = 10.0
+_CHUNK = 2**16
+_LARGEST = 2**28
+"""Bytes of an answer; a list of everything in a large namespace has a tenth of that."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +69,8 @@ class Transport:
         while True:
             try:
                 # Never longer than is left, or a server that hangs would stretch the patience by a whole time-out.
-                response = self.open(request, read=max(1.0, min(_READ, end - time.monotonic())))
-                return response.data
+                read = max(1.0, min(_READ, end - time.monotonic()))
+                return _body(self.open(request, read=read), read)
             except Busy as busy:
                 wait = self.pause(repeat, busy.wait)
                 if time.monotonic() + wait >= end:
@@ -80,20 +84,13 @@ class Transport:
         Raises:
             KubeError: as ``send``; or the answer is none, so that no API server is at that address.
         """
-        try:
-            answer = json.loads(self.send(request))
-        except ValueError:
-            answer = None
+        answer = parsed(self.send(request))
         if not isinstance(answer, dict):
-            raise KubeError(
-                "the answer is no Kubernetes object",
-                where=self.connection.server,
-                remedy="see what is at this address: a proxy or a login page, perhaps",
-            )
+            raise no_object(self.connection.server)
         return answer
 
-    def open(self, request: Request, *, read: float, stream: bool = False) -> urllib3.BaseHTTPResponse:
-        """One try. With ``stream`` the body is still to be read, and the caller closes the response.
+    def open(self, request: Request, *, read: float) -> urllib3.BaseHTTPResponse:
+        """One try. The body is still to be read, and the caller closes the response where it leaves some.
 
         Raises:
             Busy: nobody there, or an answer that may be another one a little later.
@@ -112,11 +109,11 @@ class Transport:
                 headers=headers,
                 timeout=urllib3.Timeout(connect=_CONNECT, read=read),
                 retries=False,
-                preload_content=not stream,
+                preload_content=False,
             )
             if response.status < 300:
                 return response
-            said = response.data
+            said = _body(response, read)
         except SSLError as error:
             if "CERTIFICATE_VERIFY_FAILED" not in str(error):  # A server that restarts cuts the greeting short, too.
                 raise Busy(0, str(error)) from error
@@ -151,6 +148,26 @@ class Transport:
         )
 
 
+def _body(response: urllib3.BaseHTTPResponse, seconds: float) -> bytes:
+    """The whole body. The time-out of a read is that of one chunk, so that one that drips would never end.
+
+    Raises:
+        Busy: it does not end.
+    """
+    parts, size, end = [], 0, time.monotonic() + seconds
+    try:
+        while chunk := response.read1(_CHUNK):
+            parts.append(chunk)
+            size += len(chunk)
+            if size > _LARGEST or time.monotonic() > end:
+                response.close()
+                raise Busy(0, f"its answer has no end: {size} bytes in {seconds:.0f} s")
+    except HTTPError as error:
+        raise Busy(0, str(error)) from error
+    response.release_conn()
+    return b"".join(parts)
+
+
 def _seconds(header: str | None) -> float | None:
     """Retry-After as the API server writes it: whole seconds."""
-    return float(header) if header is not None and header.strip().isdigit() else None
+    return float(header) if header is not None and header.strip().isdecimal() else None

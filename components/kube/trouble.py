@@ -68,6 +68,16 @@ def pod_trouble(pod: Mapping[str, Any], events: Sequence[Event]) -> Trouble | No
     return None
 
 
+def refusal_trouble(refused: Event, by: str) -> Trouble:
+    """The trouble of a pod that could not be made. What a quota refuses may be there later, as a node may.
+
+    Args:
+        refused: what the cluster reported.
+        by: kind and name of what makes the pod.
+    """
+    return Trouble("unschedulable" if "exceeded quota" in refused.message else "config", refused.message, by)
+
+
 def _containers(status: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     yield from status.get("initContainerStatuses") or ()
     yield from status.get("containerStatuses") or ()

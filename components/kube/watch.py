@@ -5,7 +5,6 @@ whatever becomes of a watch (dropped, expired with 410, silent without end) cost
 can be missed for longer.
 """
 
-import json
 import math
 import time
 from collections.abc import Iterator
@@ -13,11 +12,14 @@ from typing import Any
 
 from urllib3.exceptions import HTTPError
 
+from components.kube.answers import is_object, items, parsed, version
 from components.kube.errors import GoneError
 from components.kube.kinds import Kind
 from components.kube.transport import Busy, Request, Transport
 
 _CHUNK = 2**16
+_LONGEST = 2**24
+"""Bytes of one change; an object has 1.5 MiB at most."""
 Object = dict[str, Any]
 
 
@@ -27,13 +29,14 @@ def watch(transport: Transport, kind: Kind, namespace: str, name: str, poll: flo
     dropped = 0
     while True:
         listed = transport.send_object(Request("GET", "list", kind, namespace, "", "", only))
-        items = listed["items"]
-        yield {"apiVersion": kind.api_version, "kind": kind.kind, **items[0]} if items else None
+        server = transport.connection.server
+        found, since = items(listed, server), version(listed, server)
+        yield {"apiVersion": kind.api_version, "kind": kind.kind, **found[0]} if found else None
         begun = time.monotonic()
         query = {
             **only,
             "watch": "true",
-            "resourceVersion": str(listed["metadata"]["resourceVersion"]),
+            "resourceVersion": since,
             "timeoutSeconds": str(max(1, math.ceil(poll))),
         }
         wished, seen = None, False
@@ -58,23 +61,25 @@ def _stream(transport: Transport, request: Request, poll: float) -> Iterator[Obj
     Raises:
         Busy: the watch was not opened.
     """
-    response = transport.open(request, read=poll, stream=True)
+    response = transport.open(request, read=poll)
     rest = b""
     end = time.monotonic() + poll
     try:
-        for chunk in response.stream(_CHUNK):
+        while chunk := response.read1(_CHUNK):
             *lines, rest = (rest + chunk).split(b"\n")
             for line in lines:
-                change = json.loads(line)
-                if change["type"] in {"ADDED", "MODIFIED"}:
+                change = parsed(line)
+                what = change.get("type") if isinstance(change, dict) else None
+                if what in ("ADDED", "MODIFIED") and is_object(change.get("object")):
                     yield change["object"]
-                elif change["type"] == "DELETED":
+                elif what == "DELETED":
                     yield None
-                elif change["type"] == "ERROR":
+                elif what != "BOOKMARK":
+                    # An error of the server, or nothing that it says: what is true is listed.
                     return
-            if time.monotonic() >= end:
+            if len(rest) > _LONGEST or time.monotonic() >= end:
                 return
-    except (HTTPError, json.JSONDecodeError):
+    except HTTPError:
         return
     finally:
         response.close()

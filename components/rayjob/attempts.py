@@ -49,6 +49,12 @@ class AttemptLog:
         while True:
             jobs = self._jobs()
             alive = [job for job in jobs.values() if not ended(job)]
+            going = [job for job in alive if job["metadata"].get("deletionTimestamp")]
+            if going:
+                # That of a run that was cancelled, perhaps: its pods have the work folder until it is gone.
+                self.progress.phase(f"RayJob {going[0]['metadata']['name']} is being deleted; waiting until it is gone")
+                self.delete(going[0])
+                continue
             if alive:
                 return self._adopted(alive[-1], body)
             number = self._next(jobs)

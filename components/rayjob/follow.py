@@ -58,6 +58,7 @@ class Follower:
         self._counting = False
         self._ran = False
         self._trouble_since: dict[str, float] = {}
+        self._unseen_since: float | None = None
 
     def follow(self, job: Mapping[str, Any]) -> None:
         """Return when the job is over and its result lies in the store, or when it ended well without one.
@@ -68,7 +69,8 @@ class Follower:
             StepError: it failed, was deleted, or waited too long for nodes.
         """
         name = str(job["metadata"]["name"])
-        self._since = self._created(job)
+        # By our own clock from here on, whatever becomes of the machine's.
+        self._since = self._clock() - max(0.0, time.time() - self._created(job))
         pulse = Pulse(name, self._patience, self._clock)
         for seen in self._cluster.watch(RAY_JOBS, name, poll=self._patience.poll):
             now = self._same(job, seen)
@@ -81,7 +83,7 @@ class Follower:
             if where == "failed":
                 raise self._failure(job)
             if where == "running":
-                self._ran, self._since = True, time.time()
+                self._ran, self._since = True, self._clock()
                 self._look(job, pulse)
             else:
                 pulse.rest()
@@ -152,9 +154,10 @@ class Follower:
             reason = trouble_text(wrong[0]) if wrong else "the Ray cluster starts"
         self._say(f"{'preempted, ' if self._ran and where == 'queued' else ''}{reason}")
         self._check_lasting(job, wrong)
+        self._check_seen(job)
         waits = where == "queued" or any(trouble.kind == "unschedulable" for trouble in wrong)
         limit = self._patience.queue
-        if waits and limit is not None and time.time() - self._since > limit:
+        if waits and limit is not None and self._clock() - self._since > limit:
             self._delete(job)
             raise StepError(
                 f"no place for the training within cluster.kubernetes.queue_minutes: {reason}",
@@ -174,6 +177,22 @@ class Follower:
                 f"the training's pods do not start: {text}",
                 where=f"RayJob {self._cluster.namespace}/{job['metadata']['name']} (deleted)",
                 remedy="see image, secrets and claims that the cluster's configuration names, then run again",
+            )
+
+    def _check_seen(self, job: Mapping[str, Any]) -> None:
+        """Without an operator a job would wait for ever: all its time limits are the operator's."""
+        if (job.get("status") or {}).get("jobDeploymentStatus"):
+            self._unseen_since = None
+            return
+        self._unseen_since = self._clock() if self._unseen_since is None else self._unseen_since
+        unseen = self._clock() - self._unseen_since
+        if unseen > self._patience.unseen:
+            self._delete(job)
+            raise StepError(
+                f"KubeRay has not taken up the training's job for {clock_text(unseen)}",
+                where=f"RayJob {self._cluster.namespace}/{job['metadata']['name']} (deleted)",
+                remedy="see whether the operator runs and looks at this namespace "
+                "(kubectl get pods -A -l app.kubernetes.io/name=kuberay-operator), then run again",
             )
 
     def _failure(self, job: Mapping[str, Any]) -> Exception:

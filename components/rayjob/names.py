@@ -16,6 +16,8 @@ LAST_ATTEMPT = 9
 LABEL_IDENTITY = "gavel.dev/identity"
 LABEL_CLUSTER = "ray.io/cluster"
 """KubeRay's, on the pods of a Ray cluster."""
+LABEL_NODE = "ray.io/node-type"
+"""KubeRay's, on the same pods: head or worker."""
 LABEL_SUBMITTER = "job-name"
 """Kubernetes', on the pods of a Job; the submitter's Job has the RayJob's name."""
 

@@ -6,25 +6,47 @@ from typing import Any
 from components.core.errors import StepError
 from components.kube.cluster import Cluster
 from components.kube.errors import KubeError
-from components.kube.trouble import Trouble, pod_trouble
-from components.rayjob.names import LABEL_CLUSTER, LABEL_SUBMITTER
+from components.kube.trouble import Trouble, pod_trouble, refusal_trouble
+from components.rayjob.names import LABEL_CLUSTER, LABEL_NODE, LABEL_SUBMITTER
 
 _LINES = 8
 _WIDTH = 300
 
 
 def troubles(cluster: Cluster, job: Mapping[str, Any]) -> list[Trouble]:
-    """What is wrong with the pods of a job, submitter included; [] where it cannot be read."""
-    ray = (job.get("status") or {}).get("rayClusterName")
+    """What is wrong with the pods of a job, submitter included, or keeps them from being made; [] where it cannot be
+    read."""
+    ray, name = (job.get("status") or {}).get("rayClusterName"), str(job["metadata"]["name"])
     try:
         pods = cluster.pods({LABEL_CLUSTER: str(ray)}) if ray else []
-        pods += cluster.pods({LABEL_SUBMITTER: str(job["metadata"]["name"])})
-        found = [pod_trouble(pod, cluster.events(str(pod["metadata"]["uid"]))) for pod in pods]
+        submitters = cluster.pods({LABEL_SUBMITTER: name})
+        found = [pod_trouble(pod, cluster.events(str(pod["metadata"]["uid"]))) for pod in [*pods, *submitters]]
+        found += _refused(cluster, "RayCluster", str(ray), _missing(job, pods)) if ray else []
+        found += [] if submitters else _refused(cluster, "Job", name, {"FailedCreate"})
     except KubeError as error:
         if error.status == 403:
             return []
         raise
     return [trouble for trouble in found if trouble is not None]
+
+
+def _refused(cluster: Cluster, owner: str, name: str, reasons: set[str]) -> list[Trouble]:
+    """Why pods that are not there could not be made. (The events of those that are there by now stay for an hour.)"""
+    if not reasons:
+        return []
+    found = [event for event in cluster.refused_pods(owner, name) if event.reason in reasons]
+    return [refusal_trouble(found[-1], f"{owner} {name}")] if found else []
+
+
+def _missing(job: Mapping[str, Any], pods: list[dict[str, Any]]) -> set[str]:
+    """KubeRay's reasons for the pods that a Ray cluster lacks."""
+    spec = (job.get("spec") or {}).get("rayClusterSpec") or {}
+    wanted = sum(int(group.get("replicas") or 0) for group in spec.get("workerGroupSpecs") or ())
+    heads = sum((pod["metadata"].get("labels") or {}).get(LABEL_NODE) == "head" for pod in pods)
+    return {
+        *(() if heads else ("FailedToCreateHeadPod",)),
+        *(() if len(pods) - heads >= wanted else ("FailedToCreateWorkerPod",)),
+    }
 
 
 def trouble_text(trouble: Trouble) -> str:

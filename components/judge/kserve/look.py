@@ -1,13 +1,14 @@
 """What a judge that is coming up is doing now, from its InferenceService, its pods and their events."""
 
 import dataclasses
+import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
 from components.judge.kserve.lookup import is_ready
 from components.kube.cluster import Cluster
 from components.kube.events import Event
-from components.kube.trouble import Trouble, pod_trouble
+from components.kube.trouble import Trouble, pod_trouble, refusal_trouble
 
 Object = dict[str, Any]
 Stage = Literal["setting up", "waiting for a node", "pulling the image", "fetching the weights", "loading", "ready"]
@@ -51,23 +52,34 @@ def look(cluster: Cluster, service: Object) -> Look:
     name = service["metadata"]["name"]
     pods = [pod for pod in cluster.pods({POD_LABEL: name}) if not pod["metadata"].get("deletionTimestamp")]
     if not pods:
-        return _without_pod(service)
+        return _without_pod(service, _refused(cluster, service))
     seen = [_pod(pod, cluster.events(pod["metadata"]["uid"])) for pod in pods]
     # One copy that gets on is enough, whatever becomes of the others.
     return min(seen, key=lambda each: (each.trouble is not None, -_ORDER[each.stage]))
 
 
-def _without_pod(service: Object) -> Look:
+def _refused(cluster: Cluster, service: Object) -> Event | None:
+    """Why the newest of its pods was not let in. KServe copies of a Deployment's conditions only those that say that
+    there is none."""
+    metadata = service["metadata"]
+    since = datetime.datetime.fromisoformat(str(metadata["creationTimestamp"]))
+    found = cluster.refused_pods("ReplicaSet", f"{metadata['name']}-predictor-")
+    return next((event for event in reversed(found) if event.time >= since), None)
+
+
+def _without_pod(service: Object, refused: Event | None) -> Look:
     status = service.get("status") or {}
     model = status.get("modelStatus") or {}
     failure = model.get("lastFailureInfo") or {}
     words = ": ".join(str(failure[key]) for key in ("reason", "message") if failure.get(key))
     if model.get("transitionStatus") == _INVALID:
         return Look("setting up", refused=words or "the specification is not valid")
+    if refused is not None:
+        trouble = refusal_trouble(refused, "")
+        return Look("waiting for a node" if trouble.kind == "unschedulable" else "setting up", trouble=trouble)
     for condition in status.get("conditions") or ():
         if condition.get("status") == "False" and condition.get("message"):
             told = f"{condition.get('reason') or condition.get('type')}: {condition['message']}"
-            # An account, quota or admission rule that refuses the pod shows here alone.
             if condition.get("reason") in ("FailedCreate", "ReconcileFailed"):
                 return Look("setting up", trouble=Trouble("config", told, ""))
             return Look("setting up", told)
