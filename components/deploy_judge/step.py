@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import AbstractContextManager, ExitStack
 from typing import TYPE_CHECKING
 
 from components.core.errors import GavelError, JudgeError
@@ -53,16 +54,19 @@ def _up(context: StepContext, judge: "JudgeSpec") -> str:
 def _side_by_side(context: StepContext, judges: "Sequence[JudgeSpec]") -> dict[str, str]:
     urls: dict[str, str] = {}
     failures: list[GavelError] = []
-    with ThreadPoolExecutor(max_workers=len(judges)) as pool:
-        waiting = {pool.submit(_up, context, judge): judge.name for judge in judges}
+    with ExitStack() as kept, ThreadPoolExecutor(max_workers=len(judges)) as pool:
+        waiting = {pool.submit(_up, context, judge): judge for judge in judges}
         # A failure is told when it is there, and not when slower ones are done.
         for future in as_completed(waiting):
-            name = waiting[future]
+            name = waiting[future].name
             try:
                 urls[name] = future.result()
             except GavelError as error:
                 context.progress.phase(f"judge {name} does not come up: {error.what}")
                 failures.append(_of_judge(name, error))
+            else:
+                # The others may wait for nodes for longer than a lease lasts.
+                kept.enter_context(_leased(context, waiting[future]))
     if len(failures) == 1:
         raise failures[0]
     if failures:
@@ -72,6 +76,14 @@ def _side_by_side(context: StepContext, judges: "Sequence[JudgeSpec]") -> dict[s
             remedy="; ".join(dict.fromkeys(filter(None, (each.remedy for each in failures)))),
         )
     return {judge.name: urls[judge.name] for judge in judges}
+
+
+def _leased(context: StepContext, judge: "JudgeSpec") -> AbstractContextManager[None]:
+    # Needs a client of Kubernetes, which a local run does not.
+    from components.judge.leases.renewing import renewing
+
+    experiment, told = context.experiment, context.progress.phase
+    return renewing([judge], experiment.cluster, experiment=experiment.name, told=told, at_once=False)
 
 
 def _of_judge(name: str, error: GavelError) -> GavelError:

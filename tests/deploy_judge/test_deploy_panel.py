@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -124,3 +125,22 @@ def test_two_that_fail_are_both_named(world: World, context: StepContext) -> Non
     assert "judge-a cannot become ready: image-pull" in error.value.what
     assert "judge-c cannot become ready: config" in error.value.what
     assert there(world) == {"judge-b": ["run-1"]}
+
+
+def test_a_judge_that_is_ready_is_kept_while_others_come_up(
+    world: World, context: StepContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They may wait for nodes for longer than a lease lasts; then the sweeper would end the one that is ready."""
+    kept: list[str] = []
+
+    @contextmanager
+    def leased(_: StepContext, spec: Any) -> Any:
+        kept.append(spec.name)
+        yield
+        kept.remove(spec.name)
+
+    monkeypatch.setattr("components.deploy_judge.step._leased", leased)
+    # No other one comes up before the first is kept.
+    with Held(world.api, lambda: "judge-a" in kept, "judge-a", default=Serving(url="http://127.0.0.1:18080")):
+        DEPLOY.run(context)
+    assert kept == []

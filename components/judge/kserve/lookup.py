@@ -23,9 +23,21 @@ _PATIENCE = 10.0
 
 
 def services_of(cluster: Cluster, judge: str) -> list[Object]:
-    """Every InferenceService of the judge, of whatever settings, that carries leases."""
-    found = cluster.list(INFERENCE_SERVICES, {LABEL_JUDGE: label_value(judge)})
-    return [service for service in found if leases_of(service) is not None]
+    """Every InferenceService of the judge, of whatever settings, that carries leases which can be read."""
+    return looked_up(cluster, judge)[0]
+
+
+def looked_up(cluster: Cluster, judge: str) -> tuple[list[Object], list[JudgeError]]:
+    """The same, and what is wrong with those whose leases cannot be read. They are in nobody's way: a judge of one name
+    may be there with several settings."""
+    found: list[Object] = []
+    broken: list[JudgeError] = []
+    for service in cluster.list(INFERENCE_SERVICES, {LABEL_JUDGE: label_value(judge)}):
+        try:
+            found += [] if leases_of(service) is None else [service]
+        except JudgeError as error:
+            broken.append(error)
+    return found, broken
 
 
 def held_by(services: list[Object], name: str) -> list[Object]:
@@ -38,10 +50,16 @@ def service_for(cluster: Cluster, spec: "JudgeSpec") -> Object | None:
     and is in use.
 
     What is about to end counts for nothing.
+
+    Raises:
+        JudgeError: there is none, but one whose leases cannot be read.
     """
-    there = [service for service in services_of(cluster, spec.name) if not is_going(service)]
+    known, broken = looked_up(cluster, spec.name)
+    there = [service for service in known if not is_going(service)]
     same = [service for service in there if _model(service) == served_model(spec)]
     mine = held_by(same, holder()) or [service for service in same if _in_use(service)]
+    if broken and not mine:
+        raise broken[0]
     return min(mine, key=lambda service: (not is_ready(service), service["metadata"]["name"]), default=None)
 
 

@@ -48,7 +48,7 @@ class Lease:
 
     def alive(self, now: datetime) -> bool:
         """Whether it holds by a clock that may be ahead."""
-        return now < self.expires + SKEW
+        return now - SKEW < self.expires
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ def leases_of(service: Mapping[str, Any]) -> Leases | None:
             for key, each in data["leases"].items()
         }
         return Leases(held, str(data["closing"]) if data.get("closing") else None)
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
         raise JudgeError(
             f"its leases cannot be read: {error}",
             where=f"InferenceService {metadata.get('namespace')}/{metadata['name']}: annotation {ANNOTATION_LEASES}",
@@ -143,4 +143,4 @@ def _moment(text: object) -> datetime:
     found = datetime.fromisoformat(str(text))
     if found.tzinfo is None:
         raise ValueError(f"{text!r} names no time zone")
-    return found
+    return found.astimezone(UTC)

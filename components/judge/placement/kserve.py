@@ -9,7 +9,7 @@ from components.core.holder import holder
 from components.core.progress import Progress
 from components.judge.endpoint import Endpoint
 from components.judge.kserve.inference_service import inference_service
-from components.judge.kserve.lookup import held_by, services_of
+from components.judge.kserve.lookup import held_by, looked_up
 from components.judge.kserve.patience import Patience
 from components.judge.kserve.sizing import weight_gib
 from components.judge.kserve.source import located
@@ -87,20 +87,28 @@ class KservePlacement:
                 progress.phase(f"{error.what}; making it again")
                 lease = new_lease(holder(), self._experiment, kubernetes.lease_minutes)
             except JudgeError:
-                release(cluster, service, holder())
+                self._give_back(cluster, service, progress)
                 raise
 
     def down(self) -> Ended:
         """Give this run's lease back; the judge ends if nobody else has one."""
         kubernetes = self._kubernetes()
         cluster = Cluster.connect(kubernetes.namespace)
-        results = [
-            release(cluster, service, holder()) for service in held_by(services_of(cluster, self._spec.name), holder())
-        ]
+        known, broken = looked_up(cluster, self._spec.name)
+        results = [release(cluster, service, holder()) for service in held_by(known, holder())]
+        if broken and not results:
+            raise broken[0]
         for outcome in (Ended.ENDED, Ended.KEPT):
             if outcome in results:
                 return outcome
         return Ended.ABSENT
+
+    def _give_back(self, cluster: Cluster, service: Object, progress: Progress) -> None:
+        """Why the judge does not come up is worth more than why its lease stays."""
+        try:
+            release(cluster, service, holder())
+        except GavelError as error:
+            progress.phase(f"the lease on judge {self._spec.name} is not given back, and expires: {error.what}")
 
     def _kept(self, progress: Progress) -> Any:
         from components.judge.leases.renewing import renewing
@@ -110,7 +118,10 @@ class KservePlacement:
         )
 
     def _free_others(self, cluster: Cluster, ours: str, progress: Progress) -> None:
-        for service in services_of(cluster, self._spec.name):
+        known, broken = looked_up(cluster, self._spec.name)
+        for error in broken:
+            progress.phase(f"{error.where} stays: {error.what}")
+        for service in known:
             name = service["metadata"]["name"]
             if name == ours:
                 continue

@@ -1,5 +1,6 @@
 """Leases as an annotation."""
 
+import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -121,3 +122,24 @@ def test_by_hand_it_is_the_user_of_this_machine(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr("getpass.getuser", nameless)
     assert holder().endswith("@box")
+
+
+@pytest.mark.parametrize(
+    "expires", ["9999-12-31T23:59:59+00:00", "9999-12-31T23:59:59-05:00", "0001-01-01T00:00:00+05:00", "soon", None, 7]
+)
+def test_a_time_at_the_end_of_all_time_is_one_or_is_told(expires: object) -> None:
+    """A sweeper that stumbles over one judge would leave all others."""
+    text = json.dumps({"leases": {"a": {"holder": "x", "experiment": "e", "expires": expires}}})
+    body = service(**{"gavel.dev/leases": text})
+    if expires == "9999-12-31T23:59:59+00:00":
+        found = leases_of(body)
+        assert found is not None
+        assert len(found.live(NOW)) == 1
+        return
+    with pytest.raises(JudgeError, match="cannot be read"):
+        leases_of(body)
+
+
+def test_an_annotation_of_brackets_is_told() -> None:
+    with pytest.raises(JudgeError, match="cannot be read"):
+        leases_of(service(**{"gavel.dev/leases": "[" * 100_000}))
