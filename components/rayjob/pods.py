@@ -216,8 +216,8 @@ def environment(training: Training) -> list[dict[str, Any]]:
     account = spec.trainer_store_secret or spec.store_secret
     references = {name: (account, name) for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")}
     for judge in training.experiment.judges():
-        if judge.api_key_env is not None:
-            references[judge.api_key_env] = (spec.judge_secret, judge.api_key_env)
+        for name in filter(None, (judge.api_key_env, *judge.more_key_envs)):
+            references[name] = (spec.judge_secret, name)
     return _variables(variables) + [
         {"name": name, "valueFrom": {"secretKeyRef": {"name": secret, "key": key}}}
         for name, (secret, key) in sorted(references.items())

@@ -24,6 +24,7 @@ _OURS: Final = frozenset(
         "--host",
         "--port",
         "--api-key",
+        "--hf-token",
         "--root-path",
     }
 )
@@ -71,8 +72,9 @@ class JudgeDeployment(Spec):
                 "raise max_replicas, or lower min_replicas",
             )
         for argument in self.arguments:
-            name = argument.partition("=")[0]
-            if name in _OURS:
+            # vLLM takes underscores for hyphens, and the beginning of a name that fits one alone.
+            name = argument.partition("=")[0].replace("_", "-")
+            if name in _OURS or (len(name) > 4 and any(known.startswith(name) for known in _OURS)):
                 yield Conflict("arguments", f"{name} is set from the judge's other fields", f"remove {name}")
         if self.runtime == CPU_RUNTIME:
             if self.tensor_parallel > 1:

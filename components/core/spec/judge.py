@@ -23,6 +23,10 @@ _DECIDES: Final = {
 }
 
 
+_NO_KEYS: Final = ("AWS_", "GAVEL_", "KFP_", "KF_PIPELINES_", "KUBE", "RAY_", "LD_", "PYTHON", "PATH", "HOME")
+"""How names begin that are set for other purposes."""
+
+
 class JudgeSpec(Spec):
     """The model that judges responses, how it is served and how it is asked."""
 
@@ -137,6 +141,14 @@ class JudgeSpec(Spec):
                 yield Conflict("replicas", problem, "write each like http://127.0.0.1:8000 (without /v1)")
         if self.price is None and self.budget.cost is not None:
             yield Conflict("budget.cost", f"{self.budget.cost} needs a price, and price is null", "give price")
+        for name in filter(None, (self.api_key_env, *self.more_key_envs)):
+            if name.startswith(_NO_KEYS):
+                # An experiment of somebody else's would have them sent to an endpoint of its choice.
+                yield Conflict(
+                    "api_key_env" if name == self.api_key_env else "more_key_envs",
+                    f"{name} holds settings or credentials of the run itself, never a judge's key",
+                    "give the judge's key a variable of its own, such as JUDGE_API_KEY",
+                )
         if self.more_key_envs and self.api_key_env is None:
             yield Conflict("more_key_envs", "further keys without a first one", "name the first one in api_key_env")
 

@@ -27,6 +27,16 @@ POOL = "cluster.kubernetes.pools.h800"
         ("judge.deployment.min_replicas", "2 is above max_replicas 1", ["judge.deployment.min_replicas=2"]),
         ("judge.deployment.arguments", "--dtype is set from", ["judge.deployment.arguments=['--dtype=half']"]),
         ("judge.deployment.arguments", "--api-key is set", ["judge.deployment.arguments=['--api-key', x]"]),
+        ("judge.deployment.arguments", "--api-key is set", ["judge.deployment.arguments=['--api_key=x']"]),
+        ("judge.deployment.arguments", "--hf-token is set", ["judge.deployment.arguments=['--hf_token', x]"]),
+        ("judge.deployment.arguments", "--max-model is set", ["judge.deployment.arguments=['--max_model', '1']"]),
+        ("judge.api_key_env", "never a judge's key", ["judge.api_key_env=AWS_SECRET_ACCESS_KEY"]),
+        ("judge.api_key_env", "never a judge's key", ["judge.api_key_env=GAVEL_STATE"]),
+        (
+            "judge.more_key_envs",
+            "KFP_TOKEN holds settings or credentials",
+            ["judge.api_key_env=A_KEY", "judge.more_key_envs=[KFP_TOKEN]"],
+        ),
         ("judge.deployment.tensor_parallel", "has no GPU", ["judge.deployment.runtime=gavel-cpu"]),
         ("cluster.gpus_per_node", "asks for 4 GPUs, and a node of pool h800 has 2", [f"{POOL}.gpus=2"]),
         (
