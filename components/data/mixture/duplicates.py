@@ -69,14 +69,16 @@ def by_runs(buckets: Buckets, index: Index, alive: Flags, order: npt.NDArray[np.
         order: rank of each row; of near-duplicates the one with the least stays.
         groups_only: rows that are never left out for being near another in training.
     """
-    across = np.zeros(len(index), bool)
-    for rows, starts in _shared(buckets, alive):
+    across, within_test = np.zeros(len(index), bool), np.zeros(len(index), bool)
+    tested = alive & index.test
+    for rows, starts in _shared(buckets, alive) if tested.any() else ():
         has_test = np.logical_or.reduceat(index.test[rows], starts)
         meets = np.repeat(has_test, _lengths(starts, len(rows)))
         across[rows[meets & ~index.test[rows]]] = True
     train = alive & ~index.test & ~across
     within_train = _near(buckets, train, order) & ~groups_only
-    within_test = _near(buckets, alive & index.test, order)
+    if tested.any():
+        within_test = _near(buckets, tested, order)
     return Found(within_train, within_test, across, _links(buckets, train & ~within_train))
 
 

@@ -24,7 +24,7 @@ from components.data.mixture.row import ANY, TEST, TRAIN, TaskRow
 from components.data.mixture.rubric import Rubrics
 from components.data.mixture.stage import Stage, Staged
 from components.data.mixture.templates import render, template_of
-from components.data.mixture.words import normalised, sha256_of
+from components.data.mixture.words import digest_of, normalised
 from components.judge.rubrics import read_rubric
 from components.reward.rows import check_heldout_row, check_row
 
@@ -172,10 +172,10 @@ class Maker:
         """
         problem = render(template_of(row, facts=self._facts), row.fields)
         gold = gold_text(row.gold)
-        digest = sha256_of(row.dataset, row.official_id, problem, gold)
+        digest = digest_of(row.dataset, row.official_id, problem, gold)
         number = int.from_bytes(digest[:8], "little")
-        text = sha256_of(normalised(row.text), row.context)
-        group = sha256_of(row.dataset, row.group) if row.group else digest
+        text = digest_of(normalised(row.text), row.context)
+        group = digest_of(row.dataset, row.group) if row.group else digest
         answer = orjson.dumps(row.answer).decode()
         rubric = self._rubrics.text(row.gold, gold)
         if row.dataset not in self._seen and row.part != TEST:

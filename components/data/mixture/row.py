@@ -1,8 +1,7 @@
 """One task as its file has it, before it is rendered as a prompt."""
 
-import dataclasses
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from components.core.errors import ContractError
 from components.tasks.gold import TaskGold
@@ -13,8 +12,7 @@ ANY: Final = "any"
 """The part of a file that holds all parts of its set: its rows say theirs."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class TaskRow:
+class TaskRow(NamedTuple):
     """One task.
 
     Attributes:

@@ -38,7 +38,7 @@ def validation(groups: Numbers, share: float, *, seed: int) -> Flags:
         share: of the groups, in [0, 1].
         seed: of the experiment.
     """
-    return ranks(groups, seed=seed, purpose="validation") < np.uint64(min(share * 2.0**64, 2.0**64 - 1))
+    return ranks(groups, seed=seed, purpose="validation") < np.uint64(min(int(share * 2**64), 2**64 - 1))
 
 
 def resplit(dataset: npt.NDArray[np.uint8], ids: Numbers, *, seed: int) -> Flags:

@@ -30,7 +30,7 @@ def template_of(row: TaskRow, *, facts: bool) -> str:
 
 def render(name: str, fields: Mapping[str, str]) -> str:
     """The user's turn. What a field holds is never taken for a field itself, whatever braces it has."""
-    return "".join(fields[part] if number % 2 else part for number, part in enumerate(_parts(name)))
+    return "".join([fields[part] if number % 2 else part for number, part in enumerate(_parts(name))])
 
 
 @functools.cache

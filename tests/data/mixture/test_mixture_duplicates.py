@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.data.mixture.buckets import Buckets
@@ -49,6 +49,7 @@ def test_runs_are_those_of_plain_python(texts, length):
             assert len(shared) == len(runs_of(texts[one], length) & runs_of(texts[other], length))
 
 
+@settings(max_examples=40)
 @given(st.lists(st.tuples(WORDS, st.booleans()), min_size=1, max_size=7))
 def test_rows_across_splits_share_no_run_afterwards(tmp_path_factory, rows):
     texts, test = [text for text, _ in rows], [flag for _, flag in rows]

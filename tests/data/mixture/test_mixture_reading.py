@@ -7,7 +7,7 @@ import json
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.core.errors import ContractError
@@ -48,6 +48,7 @@ def test_a_repeated_key_is_refused(text):
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 64])
+@settings(max_examples=30)
 @given(st.lists(VALUES, max_size=5), SEPARATORS)
 def test_an_array_comes_piece_by_piece(size, values, separators):
     text = json.dumps(values, separators=separators, ensure_ascii=False).encode()

@@ -91,7 +91,7 @@ def test_code_sets_are_whole_and_mbpp_repeats_itself():
     assert Counter(row.part for row in rows) == {"test": 500, "train": 474}
     equal = [[76, 347], [216, 872], [217, 602], [248, 704]]
     assert repeated(rows, normalised) == equal
-    # A coarser comparison, of ASCII letters and digits alone, takes a sum of cubes for a sum of squares: 1\u00b3, 1\u00b2.
+    # A coarser comparison, of ASCII letters and digits alone, takes a sum of cubes for one of squares.
     assert repeated(rows, lambda text: re.sub(r"[^a-z0-9]+", " ", text.lower())) == [*equal, [931, 935]]
     sanitized = rows_of(mbpp.parse, "sanitized-mbpp.json", "any")
     assert Counter(row.part for row in sanitized) == {"test": 257, "train": 170}
