@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from pipelines.remote.portable import portable
 
 _EQUALS = 1
 """kfp's filter operation."""
+_STORED = re.compile(r"s3://[^/\s]+/\S+")
 
 
 @dataclass(frozen=True)
@@ -86,13 +88,12 @@ def prepare(
     written = load_experiment(source, overrides)
     # The cluster decides which files must lie where; a local one is told of before its files are.
     kubernetes_of(written.cluster)
+    for where, uri in (("START_FROM", start_from), ("CHECKPOINT", checkpoint)):
+        if uri and not _STORED.fullmatch(uri):
+            remedy = f"put it into the store, and name bucket and folder: {where}=s3://gavel/models/first"
+            raise ConfigError(f"{uri} is no s3:// URI of a folder, and pods see no other", where=where, remedy=remedy)
     request = Request(portable(written), judge, seed, start_from)
     experiment = request.resolve()
-    for where, uri in (("START_FROM", start_from), ("CHECKPOINT", checkpoint)):
-        if uri and not uri.startswith("s3://"):
-            raise ConfigError(
-                f"{uri} is no s3:// URI, and pods see no other", where=where, remedy="put it into the store"
-            )
     arguments = {
         "experiment": request.experiment,
         "judge": judge,

@@ -5,8 +5,9 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from components.core.spec.base import DNS_LABEL, NAME, ConflictError
+from components.core.spec.base import ConflictError
 from components.core.spec.fields import field_at, model_at, purpose, suggestion
+from components.core.spec.patterns import WORDS
 from components.core.spec.places import Map
 from components.core.spec.problems import Problem, dotted, mark_of
 from components.core.spec.secrets import shown
@@ -129,11 +130,4 @@ def _pattern_remedy(name: str, pattern: str, doc: str) -> str:
             "give the NAME of an environment variable (capital letters, digits, underscores), never the key; "
             "revoke the key if the file was shared"
         )
-    if pattern == DNS_LABEL:
-        rule = "lower-case letters, digits and hyphens, at most 40, with a letter or digit at both ends"
-        return f"use {rule}. {doc}"
-    if pattern == NAME:
-        return f"use lower-case letters, digits, hyphens and dots, at most 40. {doc}"
-    if pattern == r"\S":
-        return f"write some text, or leave the key out if it may be null. {doc}"
-    return f"it must match {pattern}. {doc}"
+    return f"{WORDS.get(pattern, f'it must match {pattern}')}. {doc}"

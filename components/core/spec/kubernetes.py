@@ -15,6 +15,7 @@ LONG_LABEL: Final = r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
 _QUALIFIED: Final = (
     r"([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
 )
+QUALIFIED: Final = f"^{_QUALIFIED}$"
 _LABEL_VALUE: Final = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
 _POOL: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -23,7 +24,7 @@ _RESERVED: Final = ("GAVEL_", "AWS_", "RAY_")
 
 ObjectName = Annotated[str, StringConstraints(pattern=SUBDOMAIN, max_length=253)]
 LongLabel = Annotated[str, StringConstraints(pattern=LONG_LABEL)]
-QualifiedName = Annotated[str, StringConstraints(pattern=f"^{_QUALIFIED}$")]
+QualifiedName = Annotated[str, StringConstraints(pattern=QUALIFIED)]
 
 
 class Toleration(Spec):
