@@ -5,6 +5,7 @@ from urllib.parse import unquote, urlsplit
 
 from components.core.errors import StorageError
 
+_ADDRESS = re.compile(r"(\d+\.){3}\d+")
 _BUCKET = re.compile(r"^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$")
 
 
@@ -40,8 +41,12 @@ def split_file_url(url: str) -> str:
 
 def split_s3_url(url: str) -> tuple[str, str]:
     """Bucket and prefix of ``s3://bucket/prefix``."""
-    parts = urlsplit(url)
-    if not _BUCKET.match(parts.netloc):
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        parts = urlsplit("")
+    bucket = parts.netloc
+    if not _BUCKET.fullmatch(bucket) or ".." in bucket or _ADDRESS.fullmatch(bucket):
         raise StorageError(
             f"not an S3 URL with a bucket: {url}",
             remedy="write s3://BUCKET/PREFIX; a bucket has 3 to 63 lower-case letters, digits, dots or hyphens",

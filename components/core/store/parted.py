@@ -96,6 +96,8 @@ class PartedUpload:
             }
             number = part.index + 1
             etag = self.client._upload_part(self.bucket, self.name, data, headers, self._upload, number)
+            if not etag:
+                raise ValueError(f"part {number} was taken without an ETag")
             with _COUNTING:
                 self._etags[number] = etag
                 self.sent += part.length

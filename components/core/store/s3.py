@@ -19,7 +19,7 @@ from components.core.store.keys import check_key, join, split_s3_url
 from components.core.store.parted import PartedUpload
 from components.core.store.parts import Part, PartialFile
 from components.core.store.s3_client import S3Settings, check_bucket
-from components.core.store.s3_errors import Place, s3_errors
+from components.core.store.s3_errors import Place, s3_errors, tagged
 from components.core.store.transfer import PART_SIZE, corrupt, in_parallel
 
 _MOST_PARTS = 9000
@@ -48,6 +48,7 @@ class S3Store(Store):
         with s3_errors(self._place(key)):
             response = self._client.get_object(self.bucket, self._name(key))
             try:
+                tagged(response.headers.get("ETag"), self._place(key))
                 return bytes(response.read())
             finally:
                 response.close()
@@ -55,7 +56,8 @@ class S3Store(Store):
 
     def write_bytes(self, key: str, data: bytes) -> None:
         with s3_errors(self._place(key, len(data))):
-            self._client.put_object(self.bucket, self._name(key), io.BytesIO(data), len(data))
+            done = self._client.put_object(self.bucket, self._name(key), io.BytesIO(data), len(data))
+        tagged(done.etag, self._place(key, len(data)))
 
     def list(self, prefix: str = "") -> list[Entry]:
         folder = join(self.prefix, check_key(prefix, folder=True))
@@ -114,9 +116,10 @@ class S3Store(Store):
         found = hashlib.sha256(data).hexdigest()
         if found != entry.sha256:
             raise corrupt(str(source), entry, found)
-        self._client.put_object(
+        done = self._client.put_object(
             self.bucket, self._name(key), io.BytesIO(data), entry.size, metadata={_HASH: entry.sha256}
         )
+        tagged(done.etag, self._place(key, entry.size))
         progress.advance(entry.size)
         return entry.size
 
@@ -180,6 +183,7 @@ class S3Store(Store):
             with s3_errors(self._place(key)):
                 response = self._client.get_object(self.bucket, self._name(key), part.offset, part.length)
                 try:
+                    tagged(response.headers.get("ETag"), self._place(key))
                     data = bytes(response.read())
                 except (urllib3.exceptions.ProtocolError, urllib3.exceptions.ReadTimeoutError):
                     # The client repeats requests, but not the reading of an answer that broke off.
@@ -202,6 +206,7 @@ class S3Store(Store):
                 if error.code == "NoSuchKey":
                     return None
                 raise
+        tagged(found.etag, self._place(key))
         return found.size or 0, (found.metadata or {}).get(f"x-amz-meta-{_HASH}", "")
 
     def _name(self, key: str) -> str:

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
@@ -19,6 +20,7 @@ SECRET_VARIABLE = "AWS_SECRET_ACCESS_KEY"
 REGION_VARIABLE = "AWS_REGION"
 TOKEN_VARIABLE = "AWS_SESSION_TOKEN"
 _DEFAULT_REGION = "us-east-1"
+_REGION = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])?")
 _CONNECT_SECONDS = 3.0
 _CHECK_READ_SECONDS = 6.0
 _READ_SECONDS = 60.0
@@ -61,7 +63,25 @@ class S3Settings:
         )
 
     def __post_init__(self) -> None:
-        parts = urlsplit(self.endpoint)
+        for variable, value in self._sent().items():
+            if not all(" " < character <= "~" for character in value):
+                # An HTTP library would quote the value in its complaint.
+                raise StorageError(
+                    "it holds a space, a line end or another character that no credential has",
+                    where=variable,
+                    remedy=f"set {variable} anew, without what surrounds it",
+                )
+        if not _REGION.fullmatch(self.region):
+            raise StorageError(f"not a region: {self.region!r}", where=REGION_VARIABLE, remedy="such as us-east-1")
+        try:
+            parts = urlsplit(self.endpoint)
+            _ = parts.port
+        except ValueError as error:
+            raise StorageError(
+                f"not an endpoint of an S3 server: {error}",
+                where=ENDPOINT_VARIABLE,
+                remedy="write http://HOST:PORT or https://HOST, without a path",
+            ) from None
         if parts.username or parts.password:
             raise StorageError(
                 "the endpoint of an S3 server must not hold credentials",
@@ -74,6 +94,15 @@ class S3Settings:
                 where=ENDPOINT_VARIABLE,
                 remedy="write http://HOST:PORT or https://HOST, without a path",
             )
+
+    def _sent(self) -> dict[str, str]:
+        """What stands in the headers of every request."""
+        return {
+            ACCESS_VARIABLE: self.access_key,
+            SECRET_VARIABLE: self.secret_key,
+            TOKEN_VARIABLE: self.session_token or "",
+            REGION_VARIABLE: self.region,
+        }
 
     @property
     def secure(self) -> bool:

@@ -72,6 +72,22 @@ def s3_errors(place: Place) -> Iterator[None]:
         raise _unreachable(error, place) from error
     except MinioException as error:
         raise _failed(f"{type(error).__name__}: {error}", place) from error
+    except ValueError as error:
+        # The client's own, for XML, dates and numbers that are not as S3 writes them.
+        raise _not_s3(f"its answer cannot be read: {error}", place) from error
+
+
+def tagged(etag: str | None, place: Place) -> str:
+    """The ETag of an answer, which every S3 server gives for an object that it has or has taken.
+
+    A gateway's page to sign in comes with status 200 and would otherwise pass for the object, or for its being stored.
+
+    Raises:
+        StorageError: there is none.
+    """
+    if not (etag or "").strip('"'):
+        raise _not_s3("it says that all is well, without the object's ETag", place)
+    return str(etag)
 
 
 def _from_code(error: S3Error, place: Place) -> StorageError:
