@@ -4,7 +4,7 @@ import argparse
 import os
 
 from pipelines.arguments import split_arguments
-from pipelines.remote.connect import connect
+from pipelines.remote.connect import HOST, NAME_IT, Remote, connect, named_host
 
 _VARIABLES = ("EXPERIMENT", "JUDGE", "SEED", "START_FROM", "CHECKPOINT", "BASE")
 
@@ -69,14 +69,14 @@ def run_logs(options: argparse.Namespace) -> None:
     """Tell of one run."""
     from pipelines.remote.logs import run_logs as logs
 
-    print(logs(connect("gavel"), options.run, options.step))
+    print(logs(_connected(options.run), options.run, options.step))
 
 
 def run_report(options: argparse.Namespace) -> None:
     """Fetch a report."""
     from pipelines.remote.fetch import fetch_report
 
-    for path in fetch_report(connect("gavel"), options.run):
+    for path in fetch_report(_connected(options.run), options.run):
         print(path)
 
 
@@ -84,7 +84,22 @@ def run_cancel(options: argparse.Namespace) -> None:
     """End a run."""
     from pipelines.remote.cancel import cancel
 
-    print(cancel(connect("gavel"), options.run))
+    print(cancel(_connected(options.run), options.run))
+
+
+def _connected(run: str) -> Remote:
+    """Connect for a command about one run, once all that it needs is named."""
+    from components.core.errors import ConfigError
+    from pipelines.remote.runs import NAME_RUN
+
+    missing = [] if run.strip() else [("run", "RUN", NAME_RUN)]
+    if not named_host():
+        missing.append(("KFP", HOST, NAME_IT))
+    if missing:
+        whats, wheres, remedies = zip(*missing, strict=True)
+        what = f"no {' and no '.join(whats)} is named"
+        raise ConfigError(what, where=", ".join(wheres), remedy="\n    ".join(remedies))
+    return connect("gavel")
 
 
 def allow_tags() -> bool:

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import ipaddress
 import json
 import os
 import time
@@ -13,9 +14,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from components.core.errors import ConfigError
-from pipelines.remote.errors import no_answer, telling
+from pipelines.remote.errors import FORWARD, no_answer, telling
 
 HOST = "KFP_HOST"
+NAME_IT = f"give KFP_HOST=http://...; {FORWARD}"
+"""What to do where no host is named."""
 _POD_TOKEN = "KF_PIPELINES_SA_TOKEN_PATH"
 _CONNECT_SECONDS = 10.0
 _READ_SECONDS = 60.0
@@ -57,6 +60,8 @@ class Remote:
 def connect(namespace: str = "", *, read_seconds: float = _READ_SECONDS) -> Remote:
     """Connect to ``$KFP_HOST``, and find out whether it answers.
 
+    A host without a scheme is asked by https, and this machine, where forwarded ports are, by http.
+
     Credentials: ``$KFP_TOKEN``, a file ``$KFP_TOKEN_FILE``, ``$KFP_COOKIES``, or in a pod the token that KFP's
     manifests project (``$KF_PIPELINES_SA_TOKEN_PATH``). ``$KFP_CA`` is a file with
     certificates, ``$KFP_UI`` the URL of the pages where that differs.
@@ -69,12 +74,11 @@ def connect(namespace: str = "", *, read_seconds: float = _READ_SECONDS) -> Remo
         ConfigError: no host is named, or the token's file cannot be read.
         KfpError: it does not answer, or not as KFP does.
     """
-    host = (os.environ.get(HOST) or os.environ.get("KF_PIPELINES_ENDPOINT") or "").strip().rstrip("/")
+    host = named_host()
     if not host:
-        remedy = "give KFP_HOST=http://... (kubectl -n kubeflow port-forward svc/ml-pipeline-ui 8080:80 makes it "
-        raise ConfigError("no KFP is named", where=HOST, remedy=remedy + "http://127.0.0.1:8080)")
+        raise ConfigError("no KFP is named", where=HOST, remedy=NAME_IT)
     if "://" not in host:
-        host = f"https://{host}"
+        host = f"{'http' if _is_loopback(host) else 'https'}://{host}"
     page = (os.environ.get("KFP_UI") or host).rstrip("/")
     _check_url(host, HOST)
     _check_url(page, "KFP_UI")
@@ -90,6 +94,24 @@ def connect(namespace: str = "", *, read_seconds: float = _READ_SECONDS) -> Remo
         )
     client._context_setting["namespace"] = chosen
     return Remote(client, host, page, chosen)
+
+
+def named_host() -> str:
+    """What the environment names, as it stands there; "" where it names nothing."""
+    return (os.environ.get(HOST) or os.environ.get("KF_PIPELINES_ENDPOINT") or "").strip().rstrip("/")
+
+
+def _is_loopback(host: str) -> bool:
+    """Whether a host without a scheme is this machine."""
+    try:
+        name = urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return False
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    with contextlib.suppress(ValueError):
+        return ipaddress.ip_address(name).is_loopback
+    return False
 
 
 def _client(host: str) -> Any:
@@ -195,7 +217,9 @@ def _patient(client: Any, host: str, read_seconds: float) -> None:
 
 def _serves_several(client: Any, host: str) -> bool:
     answer = client.healthzs.healthz_service_get_healthz(_preload_content=False)
-    return bool(json.loads(answer.data).get("multi_user"))
+    told = json.loads(answer.data)
+    # The server of KFP's pages answers for itself, and in older versions under another name.
+    return bool(told.get("multi_user") or told.get("apiServerMultiUser"))
 
 
 def _is_object(data: str | bytes) -> bool:

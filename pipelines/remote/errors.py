@@ -11,7 +11,12 @@ _SIGN_IN = (
     "set KFP_TOKEN, KFP_TOKEN_FILE (a file with a token) or KFP_COOKIES (such as authservice_session=...), as your "
     "installation asks for it"
 )
-_REACH = "check KFP_HOST; from outside the cluster: kubectl -n kubeflow port-forward svc/ml-pipeline 8888:8888"
+FORWARD = (
+    "from outside the cluster `kubectl -n kubeflow port-forward svc/ml-pipeline-ui 8080:80` makes it "
+    "KFP_HOST=http://127.0.0.1:8080"
+)
+"""How to reach KFP. That service has the pages and hands on what is asked of the API; ``ml-pipeline`` is the API
+alone, and links to its pages would lead nowhere."""
 _LATER = (
     "try again in a while; if it stays, see the log of KFP's API server: kubectl -n kubeflow logs deploy/ml-pipeline"
 )
@@ -44,7 +49,8 @@ def telling(host: str, *, changes: str = "") -> Iterator[None]:
         raise _refused(error, host) from None
     except urllib3.exceptions.NewConnectionError as error:
         reason = str(error.__cause__ or error).rsplit(": ", 1)[-1]
-        raise KfpError(f"KFP cannot be reached: {reason}", where=host, remedy=_REACH) from None
+        remedy = f"check KFP_HOST{_scheme(host)}; {FORWARD}"
+        raise KfpError(f"KFP cannot be reached: {reason}", where=host, remedy=remedy) from None
     except urllib3.exceptions.LocationParseError as error:
         raise KfpError(
             f"KFP_HOST is no URL: {error}", where=host, remedy="write http://host:port or https://host/path"
@@ -55,6 +61,9 @@ def telling(host: str, *, changes: str = "") -> Iterator[None]:
         what = f"the connection to KFP broke: {_plain(error)}{_perhaps(changes)}"
         raise KfpError(what, where=host, remedy="try again") from None
     except (ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
+        # A refusal that comes without a body, such as TLS's, its client stumbles over itself.
+        if isinstance(error.__context__, kfp_server_api.ApiException):
+            raise _refused(error.__context__, host) from None
         # The client's own, for answers that are JSON of another shape.
         raise no_answer(host, f"its client cannot read it: {type(error).__name__}{_perhaps(changes)}") from error
 
@@ -66,6 +75,12 @@ def no_answer(host: str, detail: str = "") -> KfpError:
         where=host,
         remedy="KFP_HOST must lead to KFP's API; behind a sign-in page set KFP_TOKEN, KFP_TOKEN_FILE or KFP_COOKIES",
     )
+
+
+def _scheme(host: str) -> str:
+    if not host.startswith("https://"):
+        return ""
+    return f" (one without a scheme is taken as https; for plain HTTP write http://{host.removeprefix('https://')})"
 
 
 def _perhaps(changes: str) -> str:
@@ -90,7 +105,7 @@ def _refused(error: Any, host: str) -> KfpError:
         remedy = "see make runs; if nothing at all is found, KFP_HOST is not the address of KFP's API"
         found = KfpError(f"KFP does not know it (404): {said}", where=host, remedy=remedy)
     elif status == 0:
-        remedy = "KFP_CA names a file with the certificate of your installation's authority"
+        remedy = f"KFP_CA names a file with the certificate of your installation's authority{_scheme(host)}"
         found = KfpError(f"the TLS connection to KFP failed: {said}", where=host, remedy=remedy)
     elif status == 429 or status >= 500:
         found = KfpError(f"KFP failed ({status}): {said}", where=host, remedy=_LATER)

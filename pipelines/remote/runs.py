@@ -18,6 +18,10 @@ _LOOKED_THROUGH = 1000
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
+NAME_RUN = "give RUN=ID, or its beginning; make runs lists them"
+"""What to do where no run is named."""
+
+
 def find_run(remote: Remote, given: str) -> Any:
     """The run, with its details, whose id is or begins with ``given``, or whose name is that.
 
@@ -27,9 +31,7 @@ def find_run(remote: Remote, given: str) -> Any:
     """
     given = given.strip()
     if not given:
-        raise ConfigError(
-            "no run is named", where="RUN", remedy="make ... RUN=ID, or its beginning; make runs lists them"
-        )
+        raise ConfigError("no run is named", where="RUN", remedy=NAME_RUN)
     if _UUID.fullmatch(given):
         return _get(remote, given)
     found = []

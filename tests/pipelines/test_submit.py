@@ -176,11 +176,74 @@ def test_a_host_that_is_not_kfp(kfp: KfpDouble, monkeypatch, capsys):
     assert main(["runs"]) == 1
     told = capsys.readouterr().err
     assert "cannot be reached" in told
-    assert "port-forward" in told
+    assert "port-forward svc/ml-pipeline-ui 8080:80" in told
     assert "Traceback" not in told
     monkeypatch.setenv("KFP_HOST", "")
     assert main(["runs"]) == 1
     assert "no KFP is named" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["logs", "report", "cancel"])
+def test_a_run_that_is_not_named_is_told_before_kfp_is_asked(kfp: KfpDouble, monkeypatch, capsys, command):
+    assert main([command, ""]) == 1
+    assert "no run is named" in capsys.readouterr().err
+    assert kfp.asked == []
+    monkeypatch.delenv("KFP_HOST")
+    assert main([command, " "]) == 1
+    told = capsys.readouterr().err
+    assert "no run and no KFP is named" in told
+    assert "RUN, KFP_HOST" in told
+    assert main([command, "abc"]) == 1
+    assert "no KFP is named" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["127.0.0.1", "localhost"])
+def test_a_host_of_this_machine_without_a_scheme_is_asked_by_http(kfp: KfpDouble, monkeypatch, name):
+    from pipelines.remote.connect import connect
+
+    monkeypatch.setenv("KFP_HOST", f"{name}:{kfp.url.rsplit(':', 1)[1]}")
+    found = connect()
+    assert found.host == f"http://{name}:{kfp.url.rsplit(':', 1)[1]}"
+    assert found.ui == found.host
+
+
+@pytest.mark.parametrize(
+    ("host", "loopback"),
+    [
+        ("127.0.0.1", True),
+        ("127.8.9.1:8080/pipeline", True),
+        ("[::1]:8080", True),
+        ("kfp.localhost", True),
+        ("10.0.0.1:8080", False),
+        ("localhost.example.org", False),
+        ("example.org/localhost", False),
+        ("[bad", False),
+    ],
+)
+def test_which_hosts_are_this_machine(host, loopback):
+    from pipelines.remote.connect import _is_loopback
+
+    assert _is_loopback(host) is loopback
+
+
+def test_a_refused_connection_tells_of_the_scheme(kfp: KfpDouble, monkeypatch, capsys):
+    monkeypatch.setenv("KFP_HOST", "https://127.0.0.1:9")
+    assert main(["runs"]) == 1
+    assert "for plain HTTP write http://127.0.0.1:9" in capsys.readouterr().err
+    # TLS asked of a server that has none.
+    monkeypatch.setenv("KFP_HOST", kfp.url.replace("http://", "https://"))
+    assert main(["runs"]) == 1
+    assert f"for plain HTTP write {kfp.url}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("key", ["multi_user", "apiServerMultiUser"])
+def test_the_server_of_the_pages_says_that_there_are_several_users(kfp: KfpDouble, monkeypatch, key):
+    """It answers for itself, and older ones by another name than the API."""
+    from pipelines.remote import connect
+
+    answer = type("Answer", (), {"data": f'{{"apiServerReady": true, "{key}": true}}'})
+    health = type("Health", (), {"healthz_service_get_healthz": staticmethod(lambda **_: answer)})
+    assert connect._serves_several(type("Client", (), {"healthzs": health}), "") is True
 
 
 def test_a_slow_server_is_given_up(kfp: KfpDouble):
