@@ -7,9 +7,10 @@ has it (it comes with verl, too).
 Rows are generated in the official forms: GSM8K, MATH and HotpotQA as JSON lines, SQuAD 2.0 as one nested file, programs
 as rows of one's own. Both sides read these files and write the same columns of the contract PROMPTS as parquet and the
 rows as JSON lines, with validation apart and equal texts once. The usual way is ``load_dataset`` with ``map``,
-``filter``, ``to_parquet`` and ``to_json``; ours also looks for shared runs of 13 words and for equal programs, which
-the usual way does not do here. Each side runs in a process of its own, one after the other; told are rows a CPU second
-(user and system time, without imports) and the process's highest resident memory.
+``filter``, ``to_parquet`` and ``to_json``. "same" is ours doing just that (it writes its card and counts as well);
+"ours" also looks for shared runs of 13 words and for equal programs, as is the default. Each runs in a process of its
+own, one after the other; told are rows a CPU second (user and system time, without imports) and the process's highest
+resident memory.
 """
 
 import argparse
@@ -110,7 +111,7 @@ def generate(folder: Path, rows: int) -> int:
     return written
 
 
-def ours(folder: Path, out: Path) -> None:
+def ours(folder: Path, out: Path, *, all_comparisons: bool = True) -> None:
     import pyarrow as pa
 
     from components.core.progress import Progress
@@ -118,7 +119,8 @@ def ours(folder: Path, out: Path) -> None:
     from components.data.mixture.prepare import prepare_mixture
 
     files = {name: {"train": [{"path": str(next(folder.glob(f"{name}.json*")))}]} for name in SHARES}
-    data = {"name": "bench", "kind": "mixture", "heldout_rows": 1000, "mixture": {"sources": files}}
+    dedup = {} if all_comparisons else {"ngram": 0, "code_ast": False}
+    data = {"name": "bench", "kind": "mixture", "heldout_rows": 1000, "mixture": {"sources": files, "dedup": dedup}}
     experiment = load_experiment("tiny", [f"data={json.dumps(data)}", "reward=rule-only"])
     # Makes it import pandas, where that is installed, as importing the library has done on the other side.
     pa.array([""])
@@ -245,27 +247,33 @@ def main() -> None:
     parser.add_argument("--rows", type=int, nargs="+", default=[150_000, 300_000])
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--rival", default=sys.executable, help="a Python that has the library datasets")
-    parser.add_argument("--side", choices=("ours", "usual"))
+    parser.add_argument("--side", choices=("ours", "same", "usual"))
     parser.add_argument("--folder", type=Path)
     given = parser.parse_args()
     if given.side:
-        (ours if given.side == "ours" else usual)(given.folder, given.folder / "out")
+        out = given.folder / "out"
+        if given.side == "usual":
+            usual(given.folder, out)
+        else:
+            ours(given.folder, out, all_comparisons=given.side == "ours")
         return
     for rows in given.rows:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             written = generate(folder, rows)
-            ratios = []
+            ratios: dict[str, list[float]] = {"same": [], "ours": []}
             for _ in range(given.rounds):
                 found = {
                     side: measured(python, side, folder)
-                    for side, python in (("usual", given.rival), ("ours", sys.executable))
+                    for side, python in (("usual", given.rival), ("same", sys.executable), ("ours", sys.executable))
                 }
                 for side, figures in found.items():
                     rate = written / figures["cpu_seconds"]
                     print(f"{side:6} {written} rows  {rate:8.0f} rows a CPU second  {figures['peak_mib']:6.0f} MiB")
-                ratios.append(found["usual"]["cpu_seconds"] / found["ours"]["cpu_seconds"])
-            print(f"ratio  {written} rows  {statistics.median(ratios):.1f} times as fast", flush=True)
+                for side, each in ratios.items():
+                    each.append(found["usual"]["cpu_seconds"] / found[side]["cpu_seconds"])
+            for side, each in ratios.items():
+                print(f"ratio  {written} rows  {side}: {statistics.median(each):.1f} times as fast", flush=True)
 
 
 if __name__ == "__main__":
