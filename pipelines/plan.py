@@ -10,8 +10,9 @@ from components.core.spec.problems import config_error
 from components.judge.kserve.sizing import start_seconds
 from components.planning.assumptions import Assumptions
 from components.planning.memory import Need
-from components.planning.nodes import Pod, placed
+from components.planning.nodes import Pod, gpus_text, placed
 from components.planning.pace import assumed_text
+from components.planning.pins import loose_models
 from components.planning.plan import JudgePlan, Plan, RunPlan, clusters, make_plan
 from components.planning.task_sets import answered, models_of
 from components.planning.tokens import JudgeWork
@@ -68,6 +69,8 @@ def _run(run: RunPlan) -> Iterable[str]:
     else:
         yield from _tests(experiment)
     yield from _place(run)
+    for loose in loose_models(experiment):
+        yield _line("note", loose)
     for need in run.needs:
         yield _line("memory", _need(need))
     for work in run.work:
@@ -89,7 +92,7 @@ def _tests(experiment: Experiment) -> Iterable[str]:
 def _place(run: RunPlan) -> Iterable[str]:
     cluster = run.experiment.cluster
     if not run.pods:
-        gpus = f"{cluster.gpus} GPUs, " if cluster.gpus else ""
+        gpus = f"{gpus_text(cluster.gpus)}, " if cluster.gpus else ""
         yield _line("machine", f"{gpus}{cluster.memory_gib:g} GiB of memory, {cluster.disk_gib:g} GiB of disk free")
         return
     workers = [pod for pod in run.pods if pod == run.pods[0]]
@@ -131,7 +134,8 @@ def _time(run: RunPlan) -> Iterable[str]:
         return
     parts = ", ".join(f"{name} {seconds:.1f}" for name, seconds in hours.step.items() if seconds)
     yield _line("a step", f"{sum(hours.step.values()):.1f} s without judging ({parts})")
-    yield _line("", f"on H100s at their peak the trainer alone would need {hours.best:.1f} s; the truth lies between")
+    # What kind of GPU a pool has is not known.
+    yield _line("", f"were the GPUs H100s at their peak, the trainer alone would need {hours.best:.1f} s: no less")
     yield _line("training", f"{_hours(hours.training)} with checkpoints and start")
     yield _line("judging", f"{_hours(hours.judging)} in training, {_hours(hours.scoring)} of held-out responses")
     if not hours.complete:
@@ -185,7 +189,7 @@ def _cluster(cluster: ClusterSpec, plan: Plan) -> Iterable[str]:
     yield f"cluster {cluster.name}, everything at once"
     for name, pool in kubernetes.pools.items():
         here = [pod for pod in pods if pod.pool == name]
-        sums = f"{sum(pod.gpus for pod in here)} of {pool.gpus * pool.nodes} GPUs, "
+        sums = f"{sum(pod.gpus for pod in here)} of {gpus_text(pool.gpus * pool.nodes)}, "
         sums += f"{sum(pod.cpus for pod in here):g} of {pool.cpus * pool.nodes:g} CPUs, "
         sums += f"{sum(pod.memory_gib for pod in here):g} of {pool.memory_gib * pool.nodes:g} GiB"
         fits = {"yes": "fits", "no": "DOES NOT FIT", "unknown": "whether it fits is unknown"}[placed(here, pool)]
@@ -197,7 +201,7 @@ def _cluster(cluster: ClusterSpec, plan: Plan) -> Iterable[str]:
     granted = _UNKNOWN if kubernetes.queue_gpus is None else str(kubernetes.queue_gpus)
     yield _line(
         "queue",
-        f"{kubernetes.queue} has to grant {sum(pod.gpus for pod in queued)} GPUs (quota: {granted}), "
+        f"{kubernetes.queue} has to grant {gpus_text(sum(pod.gpus for pod in queued))} (quota: {granted}), "
         f"{sum(pod.cpus for pod in queued):g} CPUs, {sum(pod.memory_gib for pod in queued):g} GiB",
     )
 
@@ -210,7 +214,7 @@ def _need(need: Need) -> str:
 
 
 def _asked(pod: Pod) -> str:
-    gpus = f"{pod.gpus} GPU{'s' if pod.gpus > 1 else ''}, " if pod.gpus else ""
+    gpus = f"{gpus_text(pod.gpus)}, " if pod.gpus else ""
     return f"{gpus}{pod.cpus:g} CPUs, {pod.memory_gib:g} GiB"
 
 

@@ -36,6 +36,11 @@ class Pod:
     queued: bool
 
 
+def gpus_text(count: int) -> str:
+    """A number of GPUs in words."""
+    return f"{count} GPU{'' if count == 1 else 's'}"
+
+
 SUBMITTER: Final = (0.5, 0.5)
 """CPUs and GiB of the pod that hands the job to Ray (components/rayjob/pods.py)."""
 FOLLOWER: Final = (0.5, 4.0)

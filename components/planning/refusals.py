@@ -10,7 +10,7 @@ from components.core.spec.kubernetes import KubernetesSpec
 from components.core.spec.places import Mark
 from components.core.spec.problems import Problem
 from components.planning.memory import Need
-from components.planning.nodes import Pod, placed
+from components.planning.nodes import Pod, gpus_text, placed
 from components.planning.tokens import JudgeWork
 
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ def too_many_pods(pods: Sequence[Pod], kubernetes: KubernetesSpec, cluster: str)
         pool = kubernetes.pools.get(name)
         if pool is None or placed(here, pool) != "no":
             continue
-        asked = f"{sum(p.gpus for p in here)} GPUs, {sum(p.cpus for p in here):g} CPUs, "
+        asked = f"{gpus_text(sum(p.gpus for p in here))}, {sum(p.cpus for p in here):g} CPUs, "
         asked += f"{sum(p.memory_gib for p in here):g} GiB in {len(here)} pods"
-        has = f"{pool.nodes} node{'s' if pool.nodes > 1 else ''} of {pool.gpus} GPUs, {pool.cpus:g} CPUs, "
+        has = f"{pool.nodes} node{'s' if pool.nodes > 1 else ''} of {gpus_text(pool.gpus)}, {pool.cpus:g} CPUs, "
         has += f"{pool.memory_gib:g} GiB"
         owners = ", ".join(dict.fromkeys(pod.owner for pod in here))
         yield Problem(
@@ -50,7 +50,8 @@ def too_many_pods(pods: Sequence[Pod], kubernetes: KubernetesSpec, cluster: str)
     if kubernetes.queue_gpus is not None and queued > kubernetes.queue_gpus:
         yield Problem(
             "cluster.kubernetes.queue_gpus",
-            f"{queued} GPUs are asked for at once, and queue {kubernetes.queue} grants {kubernetes.queue_gpus}",
+            f"{gpus_text(queued)} {'is' if queued == 1 else 'are'} asked for at once, "
+            f"and queue {kubernetes.queue} grants {kubernetes.queue_gpus}",
             Mark(f"cluster {cluster}"),
             "run fewer experiments at once or with fewer GPUs, or have the ClusterQueue's quota raised",
         )

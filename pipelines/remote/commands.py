@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import sys
 
 from pipelines.arguments import split_arguments
 from pipelines.remote.connect import HOST, NAME_IT, Remote, connect, named_host
@@ -42,6 +43,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 def run_submit(options: argparse.Namespace) -> None:
     """Start a run, and say where it is."""
     from components.core.errors import ConfigError
+    from components.planning.pins import loose_models
     from pipelines.remote.submit import prepare, submit
 
     given, overrides = split_arguments(options.arguments, _VARIABLES)
@@ -50,6 +52,8 @@ def run_submit(options: argparse.Namespace) -> None:
         raise ConfigError("no experiment is named", where="EXPERIMENT", remedy=remedy)
     chosen = {key.lower(): given.get(key, "") for key in _VARIABLES[1:]}
     prepared = prepare(given["EXPERIMENT"], overrides, **chosen)
+    for loose in loose_models(prepared.experiment):
+        print(f"note: {loose}", file=sys.stderr)
     kubernetes = prepared.experiment.cluster.kubernetes
     remote = connect(kubernetes.namespace if kubernetes else "")
     done = submit(remote, prepared, allow_tags=allow_tags())

@@ -34,6 +34,18 @@ def test_a_plan_of_the_cluster(capsys: pytest.CaptureFixture[str]) -> None:
     assert "568M weights" in out
 
 
+def test_one_gpu_is_one_and_a_model_by_a_branch_is_noted(capsys: pytest.CaptureFixture[str]) -> None:
+    loose = "policy.source={kind: hub, repo: a/b, revision: main}"
+    cluster = ["cluster.gpus=1", "cluster.tensor_parallel=1", "training.prompts_per_step=1", loose]
+    _, out, err = _plan(capsys, "verinstruct_rl", *cluster, "training.mini_batch_prompts=1")
+    assert "1 x 1 GPU, 32 CPUs" in out
+    assert "generation   1 GPU, " in out
+    assert "1 GPUs" not in out + err
+    assert "note         policy qwen2.5-7b is not pinned: a/b at 'main'" in out
+    assert "were the GPUs H100s at their peak" in out
+    assert "not pinned" not in _plan(capsys, "verinstruct_rl")[1]
+
+
 def test_what_is_known_of_a_local_run(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = _plan(capsys, "quickstart")
     assert code == 0

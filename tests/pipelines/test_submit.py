@@ -71,6 +71,13 @@ def test_the_same_again_uploads_nothing(kfp: KfpDouble, monkeypatch: pytest.Monk
     assert (len(kfp.pipelines), len(kfp.versions), len(kfp.runs)) == (1, 2, 3)
 
 
+def test_a_model_that_is_not_pinned_is_noted(kfp: KfpDouble, capsys: pytest.CaptureFixture[str]):
+    assert submit("policy.source={kind: hub, repo: a/b, revision: v1}") == 0
+    captured = capsys.readouterr()
+    assert captured.err.startswith("note: policy qwen2.5-7b is not pinned: a/b at 'v1'")
+    assert captured.out.startswith("run ")
+
+
 def test_a_checkpoint_is_evaluated_by_the_other_pipeline(kfp: KfpDouble):
     assert submit("CHECKPOINT=s3://gavel/x/global_step_9", "BASE=1") == 0
     (run,) = kfp.runs.values()
