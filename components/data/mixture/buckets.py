@@ -23,7 +23,6 @@ class Buckets:
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._paths = [folder / f"{number:02d}.bin" for number in range(FILES)]
-        self._sorted = [False] * FILES
         self._files: list[IO[bytes]] = [path.open("wb") for path in self._paths]
 
     def add(self, numbers: npt.NDArray[np.uint64], rows: npt.NDArray[np.int64]) -> None:
@@ -41,15 +40,34 @@ class Buckets:
         for file in self._files:
             file.close()
 
-    def sorted(self) -> Iterator[Pairs]:
-        """Numbers and rows of one file after the other, sorted by number and row, each pair once."""
-        for place, path in enumerate(self._paths):
+    def settle(self, rows: int) -> npt.NDArray[np.int64]:
+        """Keep the pairs whose number several rows have; most runs of words are one row's alone.
+
+        Args:
+            rows: number of all rows.
+
+        Returns:
+            The different numbers that each row had.
+        """
+        whole = np.zeros(rows, np.int64)
+        for path in self._paths:
             pairs = np.fromfile(path, _PAIR)
-            if not self._sorted[place]:
-                # Rows came in ascending order, which a stable sort keeps among equal numbers.
-                pairs = pairs[np.argsort(pairs["number"], kind="stable")]
-                if len(pairs):
-                    pairs = pairs[np.concatenate([[True], pairs[1:] != pairs[:-1]])]
-                pairs.tofile(path)
-                self._sorted[place] = True
+            # Rows came in ascending order, which a stable sort keeps among equal numbers.
+            pairs = pairs[np.argsort(pairs["number"], kind="stable")]
+            if len(pairs):
+                numbers, owners = pairs["number"], pairs["row"]
+                pairs = pairs[np.concatenate([[True], (numbers[1:] != numbers[:-1]) | (owners[1:] != owners[:-1])])]
+            whole += np.bincount(pairs["row"], minlength=rows)
+            numbers = pairs["number"]
+            same = numbers[1:] == numbers[:-1]
+            shared = np.zeros(len(pairs), bool)
+            shared[1:] |= same
+            shared[:-1] |= same
+            pairs[shared].tofile(path)
+        return whole
+
+    def sorted(self) -> Iterator[Pairs]:
+        """Numbers and rows of one settled file after the other, sorted by number and row, each pair once."""
+        for path in self._paths:
+            pairs = np.fromfile(path, _PAIR)
             yield pairs["number"].copy(), pairs["row"].copy()

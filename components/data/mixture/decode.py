@@ -26,7 +26,10 @@ def decode(text: bytes) -> Any:
     except orjson.JSONDecodeError as error:
         raise ContractError(f"not JSON: {error}", remedy="one JSON object a line, in UTF-8") from error
     # With one brace there is one object.
-    keys = len(value) if isinstance(value, dict) and text.count(b"{") == 1 else _keys(value)
+    try:
+        keys = len(value) if isinstance(value, dict) and text.count(b"{") == 1 else _keys(value)
+    except RecursionError as error:
+        raise ContractError("nested too deep", remedy="one JSON object a line, in UTF-8") from error
     if text.count(b":") == keys or (text.count(b'":') == keys and not _apart(text)):
         return value
     try:

@@ -71,22 +71,22 @@ def by_runs(buckets: Buckets, index: Index, alive: Flags, order: npt.NDArray[np.
     """
     across, within_test = np.zeros(len(index), bool), np.zeros(len(index), bool)
     tested = alive & index.test
+    whole = buckets.settle(len(index))
     for rows, starts in _shared(buckets, alive) if tested.any() else ():
         has_test = np.logical_or.reduceat(index.test[rows], starts)
         meets = np.repeat(has_test, _lengths(starts, len(rows)))
         across[rows[meets & ~index.test[rows]]] = True
     train = alive & ~index.test & ~across
-    within_train = _near(buckets, train, order) & ~groups_only
+    within_train = _near(buckets, train, order, whole) & ~groups_only
     if tested.any():
-        within_test = _near(buckets, tested, order)
+        within_test = _near(buckets, tested, order, whole)
     return Found(within_train, within_test, across, _links(buckets, train & ~within_train))
 
 
-def _near(buckets: Buckets, alive: Flags, order: npt.NDArray[np.int64]) -> Flags:
-    """Rows of which enough runs occur in rows of lower rank."""
-    met = np.zeros(len(alive), np.int32)
-    whole = np.zeros(len(alive), np.int32)
-    for rows, starts in _shared(buckets, alive, alone=whole):
+def _near(buckets: Buckets, alive: Flags, order: npt.NDArray[np.int64], whole: npt.NDArray[np.int64]) -> Flags:
+    """Rows of whose runs, ``whole`` in number, enough occur in rows of lower rank."""
+    met = np.zeros(len(alive), np.int64)
+    for rows, starts in _shared(buckets, alive):
         first = np.minimum.reduceat(order[rows], starts)
         later = order[rows] != np.repeat(first, _lengths(starts, len(rows)))
         np.add.at(met, rows[later], 1)
@@ -103,21 +103,16 @@ def _links(buckets: Buckets, alive: Flags) -> npt.NDArray[np.int64]:
     return np.unique(np.concatenate(found), axis=0)
 
 
-def _shared(
-    buckets: Buckets, alive: Flags, alone: npt.NDArray[np.int32] | None = None
-) -> Iterator[tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]]:
+def _shared(buckets: Buckets, alive: Flags) -> Iterator[tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]]:
     """Rows by runs that at least two rows have, one bucket at a time, and where each run begins among them.
 
     Args:
-        buckets: the runs.
+        buckets: the runs, settled.
         alive: rows that take part.
-        alone: gets the number of runs of each row, those that no other row has included.
     """
     for every, owners in buckets.sorted():
         here = alive[owners]
         numbers, rows = every[here], owners[here]
-        if alone is not None:
-            np.add.at(alone, rows, 1)
         if len(rows):
             lengths = _lengths(_begins(numbers), len(rows))
             several = np.repeat(lengths > 1, lengths)

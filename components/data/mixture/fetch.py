@@ -26,12 +26,14 @@ class Fetched:
         source: path or URL, for messages; its suffix tells the file's form.
         sha256: of its content, hex.
         size: bytes.
+        state: of the file when it was hashed: its number, size and time of change.
     """
 
     path: Path
     source: str
     sha256: str
     size: int
+    state: tuple[int, int, int] | None = None
 
 
 def fetch(file: "DataFile", work: Path) -> Fetched:
@@ -53,6 +55,7 @@ def fetch(file: "DataFile", work: Path) -> Fetched:
     else:
         source = str(file.path)
         path = _from_store(source, work) if "://" in source else Path(source)
+    state = _state(path)
     found, size = _digest(path, source)
     if file.sha256 is not None and found != file.sha256:
         if file.path is None:
@@ -62,7 +65,27 @@ def fetch(file: "DataFile", work: Path) -> Fetched:
             where=source,
             remedy="it is another file, or it changed: start again from what it is now, or correct its sha256",
         )
-    return Fetched(path, source, found, size)
+    return Fetched(path, source, found, size, state)
+
+
+def check_unchanged(file: Fetched) -> None:
+    """Whether a file that was read is still the one that was hashed.
+
+    Raises:
+        ContractError: it was written in the meantime, so its rows are not those of the hash.
+    """
+    if file.state is not None and _state(file.path) != file.state:
+        raise ContractError(
+            "the file changed while it was read", where=file.source, remedy="wait until it is written, and start again"
+        )
+
+
+def _state(path: Path) -> tuple[int, int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _from_store(source: str, work: Path) -> Path:

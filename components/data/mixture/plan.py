@@ -145,13 +145,15 @@ def _duplicates(
     for name in COMPARISONS:
         if not wanted[name]:
             continue
-        here = alive & ~left_out
+        # A test row that a limit leaves out stays a test row: nothing like it is trained on.
+        here = (alive | index.test) & ~left_out
         if name == "ngram":
-            found[name] = duplicates.by_runs(buckets, index, here, order, questions)
-            links = found[name].links
+            each = duplicates.by_runs(buckets, index, here, order, questions)
+            links = each.links
         else:
             numbers = index.text if name == "exact" else index.tree
-            found[name] = duplicates.by_number(numbers, index, here, order)
+            each = duplicates.by_number(numbers, index, here, order)
+        found[name] = dataclasses.replace(each, within_test=each.within_test & alive)
         left_out |= found[name].within_train | found[name].across
     return found, left_out, links
 

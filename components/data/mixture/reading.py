@@ -16,7 +16,7 @@ from components.core.progress import Progress
 from components.core.spec.mixture import MbppFiles
 from components.core.unique_json import RepeatedKeyError
 from components.data.mixture.codetree import tree_number
-from components.data.mixture.fetch import Fetched, fetch
+from components.data.mixture.fetch import Fetched, check_unchanged, fetch
 from components.data.mixture.formats import competition_math, custom, gsm8k, hotpotqa, humaneval, mbpp, squad2
 from components.data.mixture.goldtext import gold_text
 from components.data.mixture.plan import NAMES
@@ -25,7 +25,7 @@ from components.data.mixture.row import ANY, TEST, TRAIN, TaskRow
 from components.data.mixture.rubric import Rubrics
 from components.data.mixture.stage import Stage, Staged
 from components.data.mixture.templates import render, template_of
-from components.data.mixture.words import digest_of, normalised
+from components.data.mixture.words import digest_of, normalised, outlined
 from components.judge.rubrics import read_rubric
 from components.reward.rows import check_heldout_row, check_row
 
@@ -87,6 +87,7 @@ def read_sources(
         try:
             with _no_cycles():
                 counts.append((name, part, file, _read(found, parse, part, file.source, maker, stage, progress)))
+            check_unchanged(file)
         except ContractError as error:
             troubles.append(error)
     _tell(troubles)
@@ -176,7 +177,7 @@ class Maker:
         digest = digest_of(row.dataset, row.official_id, problem, gold)
         number = int.from_bytes(digest[:8], "little")
         # Of contexts a check sum is enough: only rows with one text are told apart by it.
-        text = digest_of(normalised(row.text), str(zlib.crc32(row.context.encode())))
+        text = digest_of(normalised(row.text) if row.context else outlined(row.text), str(zlib.crc32(row.context.encode())))
         group = digest_of(row.dataset, row.group) if row.group else digest
         answer = orjson.dumps(row.answer).decode()
         rubric = self._rubrics.text(row.gold, gold)

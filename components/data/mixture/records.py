@@ -18,6 +18,8 @@ Found: TypeAlias = tuple[str, dict[str, Any] | ContractError]
 """The place inside the file, such as ``line 7``, and the row or what is wrong with it."""
 SUFFIXES: Final = (".jsonl", ".json", ".parquet", ".jsonl.gz", ".json.gz")
 _AT_ONCE: Final = 512
+LONGEST_LINE: Final = 64 << 20
+"""Bytes of a line: a small packed file can hold one that no memory does."""
 
 
 def read_records(path: Path, source: str) -> Iterator[Found]:
@@ -78,7 +80,11 @@ def attempt(make: Callable[[], dict[str, Any]]) -> dict[str, Any] | ContractErro
 
 
 def _lines(stream: IO[bytes]) -> Iterator[Found]:
-    for number, line in enumerate(stream, start=1):
+    for number, line in enumerate(iter(lambda: stream.readline(LONGEST_LINE + 1), b""), start=1):
+        if len(line) > LONGEST_LINE:
+            raise ContractError(
+                f"line {number} has more than {LONGEST_LINE >> 20} MiB", remedy="one JSON object a line"
+            )
         text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
         if text and not text.isspace():
             try:
@@ -95,7 +101,7 @@ def _parquet(path: Path, source: str) -> Iterator[Found]:
                 for row in batch.to_pylist():
                     yield f"row {number} (from 0)", row
                     number += 1
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise ContractError(
             f"not a readable parquet file: {error}", where=source, remedy="download or write it again"
         ) from error
