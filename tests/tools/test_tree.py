@@ -60,9 +60,17 @@ def broad_handlers(path: Path) -> int:
     return broad
 
 
-BOUNDARIES = {"components/sandbox/runner/child.py": 2, "components/train/driver.py": 1}
-"""Where untrusted code ends: whatever it raises, and whatever its error raises when it is printed, is its outcome. And
-the process inside a RayJob, which leaves the reason of its end in the store."""
+BOUNDARIES = {
+    "components/sandbox/runner/child.py": 2,
+    "components/tasks/code_candidate.py": 2,
+    "components/tasks/code_handles.py": 1,
+    "components/tasks/code_referee.py": 2,
+    "components/tasks/math_check.py": 1,
+    "components/train/driver.py": 1,
+}
+"""Where untrusted code ends, in the sandbox's processes: whatever it raises, and whatever its error raises when it is
+printed, is its outcome; so it is with what a text brings about that is read as mathematics. And the process inside a
+RayJob, which leaves the reason of its end in the store."""
 
 
 def test_a_broad_except_stands_only_at_the_process_boundary():
