@@ -1,6 +1,7 @@
 """Which kinds of objects a cluster knows, and which of those that Gavel needs are missing."""
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -46,6 +47,9 @@ PRODUCTS = (
 )
 
 
+KUBERNETES = (1, 31)
+"""The oldest that the manifests are for: they name the pod security level by this version."""
+
 Known = frozenset[tuple[str, str]]
 """API version and kind of what the API server serves."""
 
@@ -55,6 +59,18 @@ def known(kubectl: Kubectl, objects: Iterable[Object]) -> Known:
     do: it lists a kind under one version alone."""
     versions = {str(item["apiVersion"]) for item in objects} | {product.version for product in PRODUCTS}
     return frozenset((version, kind) for version in sorted(versions) for kind in _kinds(kubectl, version))
+
+
+def too_old(version: str) -> str | None:
+    """A line for a Kubernetes that is older than the manifests; None for another, or one that cannot be read.
+
+    Args:
+        version: as the server tells it, such as v1.30.2+k3s1.
+    """
+    found = re.match(r"v?(\d+)\.(\d+)", version)
+    if found is None or (int(found[1]), int(found[2])) >= KUBERNETES:
+        return None
+    return f"Kubernetes: this is {version}, and the manifests are for {KUBERNETES[0]}.{KUBERNETES[1]} and later"
 
 
 def serves(served: Known, item: Object) -> bool:

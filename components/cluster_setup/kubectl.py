@@ -71,8 +71,12 @@ class Kubectl:
     def describe(self) -> str:
         """Context and version of the cluster, once it answers."""
         context = self._context or self.run("config", "current-context").strip()
-        version = json.loads(self.run("version", "-o", "json", seconds=30)).get("serverVersion") or {}
-        return f"context {context}, Kubernetes {version.get('gitVersion', 'of unknown version')}"
+        return f"context {context}, Kubernetes {self.version() or 'of unknown version'}"
+
+    def version(self) -> str:
+        """The cluster's, such as v1.33.1; "" where it does not say."""
+        told = json.loads(self.run("version", "-o", "json", seconds=30)).get("serverVersion") or {}
+        return str(told.get("gitVersion") or "")
 
     def json(self, *arguments: str) -> Object:
         """The parsed output of a command that takes ``-o json``."""
@@ -98,6 +102,12 @@ class Kubectl:
             if is_absent(error):
                 return []
             raise
+
+    def present(self, objects: Iterable[Mapping[str, Any]]) -> Objects:
+        """Those of the objects that are there, as they are."""
+        answer = self.run("get", "--ignore-not-found", "-o", "json", "-f", "-", given=dump(objects))
+        found = json.loads(answer) if answer.strip() else {"items": []}
+        return [*found["items"]] if "items" in found else [found]
 
     def build(self, folder: Path) -> Objects:
         """The objects that a kustomize folder describes. Asks no cluster."""

@@ -6,6 +6,7 @@ from components.cluster_setup.definitions import known, serves
 from components.cluster_setup.kubectl import Kubectl, SetupError
 from components.cluster_setup.objects import NAMESPACE, Object, namespace, title
 from components.cluster_setup.overlay import build
+from components.cluster_setup.ownership import check_owner
 
 _SECONDS = 180.0
 _DATA = ("Namespace", "PersistentVolumeClaim")
@@ -21,11 +22,11 @@ def undeploy(
         kubectl: the cluster.
         overlay: its name or folder.
         data: also the claims, and with the namespace all that is in it: results, weights, Secrets.
-        force: although judges or trainings are there.
+        force: although judges or trainings are there, or another overlay brought some of the objects.
         say: gets a line for each object.
 
     Raises:
-        SetupError: judges or trainings are there, or the cluster refused.
+        SetupError: judges or trainings are there, another overlay is, or the cluster refused.
     """
     objects = build(kubectl, overlay)
     say(f"cluster: {kubectl.describe()}")
@@ -42,6 +43,8 @@ def undeploy(
             remedy="end their runs first, or FORCE=1 to take accounts, runtimes and network from under them",
         )
     here = [item for item in objects if serves(served, item)]
+    if not force:
+        check_owner(kubectl, [item for item in here if data or item["kind"] not in _DATA], overlay)
     parts = [[item for item in here if item["kind"] not in _DATA]]
     if data:
         parts.append([item for item in here if item["kind"] in _DATA])

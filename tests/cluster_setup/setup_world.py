@@ -19,6 +19,7 @@ class World(Kubectl):
         self.overlay = overlay
         self.there: dict[tuple[str, str | None, str], Object] = {}
         self.changed: list[str] = []
+        self.git_version = "v1.33.1"
         self.unserved: set[tuple[str, str]] = set()
         self.put("service", "default", "kubernetes", {"spec": {"clusterIP": "10.96.0.1", "ports": [{"port": 443}]}})
         self.put("namespace", None, "kubeflow", {})
@@ -38,7 +39,7 @@ class World(Kubectl):
         if arguments[:2] == ("config", "current-context"):
             return "here\n"
         if arguments[0] == "version":
-            return json.dumps({"serverVersion": {"gitVersion": "v1.33.1"}})
+            return json.dumps({"serverVersion": {"gitVersion": self.git_version}})
         if arguments[0] == "annotate":
             self.changed.append(" ".join(arguments))
             return ""
@@ -49,6 +50,10 @@ class World(Kubectl):
 
     def list(self, kind: str, namespace: str | None = None, *selection: str) -> Any:
         return [body for (found, space, _), body in self.there.items() if (found, space) == (kind, namespace)]
+
+    def present(self, objects: Iterable[Mapping[str, Any]]) -> Any:
+        keys = ((item["kind"].lower(), item["metadata"].get("namespace"), item["metadata"]["name"]) for item in objects)
+        return [{"kind": key[0], **self.there[key]} for key in keys if key in self.there]
 
     def build(self, folder: Path) -> Any:
         return json.loads(json.dumps(self.overlay))

@@ -12,9 +12,11 @@ from setup_world import World
 
 from components.cluster_setup import initializer
 from components.cluster_setup.addresses import Address, api_server, egress
+from components.cluster_setup.definitions import KUBERNETES, too_old
 from components.cluster_setup.deploy import Options, deploy, prepare
 from components.cluster_setup.kubectl import SetupError
 from components.cluster_setup.overlay import folder, loose_images, our_images, with_images
+from components.cluster_setup.ownership import OVERLAY, with_overlay
 from components.cluster_setup.undeploy import undeploy
 from components.cluster_setup.waiting import progress_of, wait
 from components.core.errors import ConfigError, GavelError
@@ -287,6 +289,58 @@ def test_undeploy_refuses_while_judges_or_trainings_are_there(world: World) -> N
     assert not world.changed
     undeploy(world, "h800", force=True, say=quiet)
     assert world.changed
+
+
+def test_undeploy_of_another_overlay_is_refused_and_deletes_nothing(world: World) -> None:
+    found = prepare(world, "h800", Options(), quiet)
+    assert {item["metadata"]["annotations"][OVERLAY] for item in found} == {"h800"}
+    for item in found:
+        pods = (item.get("spec") or {}).get("template", {}) if item["kind"] != "CronJob" else {}
+        assert OVERLAY not in json.dumps(pods)
+    for item in with_overlay(objects("dev"), "dev"):
+        world.put(item["kind"].lower(), item["metadata"].get("namespace"), item["metadata"]["name"], item)
+    with pytest.raises(
+        SetupError, match=r"overlay dev is deployed here, and h800 has the same .* and [0-9]+ more"
+    ) as caught:
+        undeploy(world, "h800", say=quiet)
+    assert "OVERLAY=dev" in caught.value.remedy
+    assert not world.changed
+    undeploy(world, "h800", force=True, say=quiet)
+    assert world.changed
+    world.changed.clear()
+    world.overlay = objects("dev")
+    undeploy(world, str(folder("dev")), say=quiet)
+    assert world.changed
+
+
+@pytest.mark.parametrize(
+    ("version", "old"),
+    [("v1.30.9", True), ("v1.9.0", True), ("v1.30.2+k3s1", True), ("v1.31.0", False), ("v1.33.1-gke.1", False),
+     ("v2.0.0", False), ("", False), ("new", False)],
+)  # fmt: skip
+def test_which_kubernetes_is_too_old(version: str, old: bool) -> None:
+    assert (too_old(version) is not None) is old
+
+
+def test_an_old_kubernetes_is_refused_and_noted_when_allowed(world: World) -> None:
+    (space,) = [item for item in objects("h800") if item["kind"] == "Namespace"]
+    level = space["metadata"]["labels"]["pod-security.kubernetes.io/enforce-version"]
+    assert level == f"v{KUBERNETES[0]}.{KUBERNETES[1]}"
+    world.git_version = "v1.30.9"
+    with pytest.raises(SetupError, match=r"this is v1\.30\.9, and the manifests are for 1\.31 and later"):
+        deploy(world, "h800", Options(), quiet)
+    assert not world.changed
+    said: list[str] = []
+    assert len(prepare(world, "h800", Options(partial=True), said.append)) == len(objects("h800"))
+    assert any(line.startswith("note: Kubernetes: this is v1.30.9") for line in said)
+    assert not any("sweeper" in line for line in said)
+
+
+def test_what_a_missing_sweeper_leaves_behind_is_said(world: World) -> None:
+    world.unserved.add(("batch/v1", "CronJob"))
+    said: list[str] = []
+    prepare(world, "h800", Options(partial=True), said.append)
+    assert any("expired leases stay" in line for line in said)
 
 
 def test_an_initializer_that_restricted_would_refuse_is_told_with_the_command_that_mends_it(world: World) -> None:

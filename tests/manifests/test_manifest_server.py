@@ -242,6 +242,17 @@ def test_a_store_that_does_not_start_is_told_in_the_clusters_words(deployed: tup
         kubectl.run("delete", "pod", "minio-0", "-n", "gavel", "--grace-period=0", "--force")
 
 
+def test_another_overlays_undeploy_takes_nothing_from_this_one(deployed: tuple[Kubectl, list[str]]) -> None:
+    kubectl, lines = deployed
+    assert any("expired leases stay" in line for line in lines)
+    assert any(line.startswith("note: Kubernetes: this is v1.20") for line in lines)
+    with pytest.raises(SetupError, match="overlay h800 is deployed here, and dev has the same"):
+        undeploy(kubectl, "dev", say=lambda line: None)
+    assert kubectl.get("statefulset", "minio", "gavel") is not None
+    assert kubectl.present([named("h800", "StatefulSet", "minio")])[0]["metadata"]["name"] == "minio"
+    assert kubectl.present([named("dev", "ServingRuntime", "gavel-cpu")]) == []
+
+
 def test_undeploy_takes_away_all_but_data_and_data_only_when_asked(deployed: tuple[Kubectl, list[str]]) -> None:
     kubectl, _ = deployed
     lines: list[str] = []
