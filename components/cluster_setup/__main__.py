@@ -21,7 +21,9 @@ def parser() -> argparse.ArgumentParser:
         command.add_argument("--context", default=None, help="of the kubeconfig; default: its current one")
         if name == "undeploy":
             command.add_argument("--data", action="store_true", help="also claims, Secrets and the namespace")
-            command.add_argument("--force", action="store_true", help="although judges or trainings, or another overlay, are there")
+            command.add_argument(
+                "--force", action="store_true", help="although judges, trainings or another overlay are there"
+            )
             continue
         command.add_argument("--allow-tags", action="store_true", help="images by tag, not by digest")
         command.add_argument("--partial", action="store_true", help="leave out what needs products that are missing")
