@@ -199,13 +199,24 @@ def _behind_phrase(tail: str) -> Found | None:
     line = tail[found.end() :].lstrip().partition("\n")[0].strip()[:_LINE]
     if not line:
         return None
-    if (span := _SPAN.match(line.lstrip("*: "))) is not None:
+    if (span := _SPAN.match(line.lstrip("*: "))) is not None and not _money(span):
         text = next(group for group in span.groups() if group is not None).strip()
         return Found(Place.PHRASE, text, line)
     number = _NUMBER.match(line)
     if number is not None and _has_prose(line[number.end() :]):
         return Found(Place.PHRASE, number.group(), line)
     return Found(Place.PHRASE, bare(line), line)
+
+
+def _money(span: re.Match[str]) -> bool:
+    """Whether two sums of money only look like a formula: "$18 a day, $9 more", "$9 + $9"."""
+    text = span.group(1)
+    return (
+        text is not None
+        and text[-1:].isspace()
+        and span.string[span.end() : span.end() + 1].isdigit()
+        and text[:1].isdigit()
+    )
 
 
 def _has_prose(text: str) -> bool:

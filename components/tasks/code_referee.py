@@ -167,6 +167,7 @@ class Trial:
                 if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                     called.add(node.func.id)
         self._called = called
+        self._other.stops = bool(used & {"StopIteration", "StopAsyncIteration"})
         free = used - bound - {"__asserted__"}
         wanted = {name for name in free if not hasattr(builtins, name)}
         if self._entry is not None:

@@ -24,7 +24,8 @@ _TRAILING_TEXT: Final = re.compile(
 )
 _UNIT: Final = re.compile(
     r"(?<=[0-9}])\s{0,4}\\?(?:square|cubic|sq\.?|cu\.?)?\s{0,4}"
-    r"(?:degrees?|deg|cm|mm|km|m|kg|g|mg|lbs?|oz|ml|centimet(?:er|re)s?|met(?:er|re)s?|kilomet(?:er|re)s?|miles?|mph"
+    # A single letter right behind a number is a factor.
+    r"(?:(?<=\s)[mg]|degrees?|deg|cm|mm|km|kg|mg|lbs?|oz|ml|centimet(?:er|re)s?|met(?:er|re)s?|kilomet(?:er|re)s?|miles?|mph"
     r"|seconds?|secs?|minutes?|mins?|hours?|hrs?|days?|weeks?|months?|years?|inches|inch|in|feet|foot|ft|yards?|yd"
     r"|units?|dollars?|cents?|percent|liters?|litres?|pounds?|ounces?|grams?|kilograms?|gallons?|people|ways|points?)"
     r"\.?(?:\s{0,2}\^\s?(?:\{[0-9]\}|[0-9]))?\s{0,4}$"
@@ -45,6 +46,8 @@ _RATIO: Final = re.compile(
 _SCIENTIFIC: Final = re.compile(
     r"([-+]?[0-9]+(?:\.[0-9]*)?)(?:(?:\\times|\\cdot|\*)10\^\{?([-+]?[0-9]{1,3})\}?|[eE]([-+]?[0-9]{1,3}))$"
 )
+_BASED: Final = re.compile(r"([0-9A-Fa-f]+)_\{?(?:\\text\{)?([0-9]{1,2})\}{0,2}")
+"""Digits in another base than ten."""
 _DIGITS: Final = 400
 _LETTER: Final = re.compile(r"\(?([A-Za-z])\)$")
 _WORDS: Final = re.compile(r"[A-Za-z][A-Za-z .,'-]*[A-Za-z.]$")
@@ -63,7 +66,13 @@ def same(gold: str, answer: str) -> bool | None:
         return False if len(gold) <= LONGEST else None
     left, right = values(gold), values(answer)
     if left and right:
+        if len(left) == len(right) == 2:
+            # Two percentages: 100 % is one, and 1 % is not.
+            return max(left, key=abs) == max(right, key=abs)
         return bool(left & right)
+    one_base, other_base = (_BASED.fullmatch(_SPACES.sub("", plain(text))) for text in (gold, answer))
+    if one_base and other_base:
+        return one_base.groups() == other_base.groups()
     one = normal(gold)
     if one and one == normal(answer):
         return True

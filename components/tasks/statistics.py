@@ -4,6 +4,7 @@ import dataclasses
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
+from statistics import NormalDist
 from typing import Any, Final
 
 import numpy as np
@@ -155,6 +156,12 @@ def _means(values: Mapping[str, Sequence[float | None]]) -> Floats:
 
 
 def _interval(means: Floats, sampling: Sampling) -> list[float] | None:
+    """Percentile bootstrap; where all tasks are right, or all wrong, resampling knows no other figure and would say
+    that it is certain: then the score interval of Wilson (1927), which rests on their number."""
+    if len(means) > 1 and means[0] in (0.0, 1.0) and (means == means[0]).all():
+        squared = NormalDist().inv_cdf((1.0 + sampling.confidence) / 2.0) ** 2
+        reach = squared / (len(means) + squared)
+        return [0.0, reach] if means[0] == 0.0 else [1.0 - reach, 1.0]
     ends = percentile_intervals(
         means.reshape(-1, 1), resamples=sampling.resamples, confidence=sampling.confidence, seed=sampling.seed
     )
@@ -179,11 +186,25 @@ def _over_sets(measured: Mapping[str, Measured], sampling: Sampling) -> dict[str
         single = any(len(means[name]) < 2 for name in shares)
         found[kind] = {
             "value": value,
-            "interval": None if single else list(quantiles(np.asarray(drawn), sampling.confidence)),
+            "interval": None if single else _widened(value, np.asarray(drawn), means, shares, sampling),
             "sets": sorted(shares),
             "weights": shares,
         }
     return found
+
+
+def _widened(
+    value: float, drawn: Floats, means: Mapping[str, Floats], shares: Mapping[str, float], sampling: Sampling
+) -> list[float]:
+    """The bootstrap interval of a mean over sets; sets whose tasks are all right or all wrong, which never vary in it,
+    add their own reach, as distances from the value (Zou and Donner 2008)."""
+    low, high = quantiles(drawn, sampling.confidence)
+    below, above = (value - low) ** 2, (high - value) ** 2
+    for name, share in shares.items():
+        if means[name].min() == means[name].max() and (ends := _interval(means[name], sampling)) is not None:
+            below += (share * (means[name][0] - ends[0])) ** 2
+            above += (share * (ends[1] - means[name][0])) ** 2
+    return [value - math.sqrt(below), value + math.sqrt(above)]
 
 
 def set_weights(names: Sequence[str]) -> dict[str, float]:

@@ -136,3 +136,49 @@ def test_nothing_of_one_program_is_left_for_the_next(judge: Judge) -> None:
     looks = "import os, math\nassert os.listdir('.') == [] and not hasattr(math, 'left')\n"
     assert judge(left + RIGHT).passed is True
     assert judge(looks + RIGHT).passed is True
+
+
+VARIED = """
+class Varied:
+    told = 0
+    def __float__(self):
+        self.told += 1
+        return [0.0, 3.0, 1.0][self.told - 1]
+    __int__ = __index__ = __complex__ = __float__
+def f(x): return Varied()
+"""
+STOPS = "def f(x): raise StopIteration"
+
+
+@pytest.mark.parametrize(
+    ("tests", "code"),
+    [
+        # HumanEval 32 adds up the powers of the answer: one that is another number each time is a root of anything.
+        ("import math\nx = f(1)\nassert math.pow(x, 1) == 0 and math.pow(x, 2) == 9", VARIED),
+        ("assert all(map(lambda case: f(case[0]) == case[1], [(1, 2), (2, 4)]))", STOPS),
+        ("assert f is not None\nfor found in map(f, [1, 2]):\n    assert found == 2", STOPS),
+    ],
+    ids=["a number that changes", "all ends early", "a loop ends early"],
+)
+def test_what_only_other_tests_fall_for(level, tests, code):
+    async def outcome() -> CodeOutcome:
+        runner = CodeRunner(LIMITS, concurrency=1, level=level)
+        try:
+            return await runner.run(CodeGold("custom_code", "", None, tests), code)
+        finally:
+            await runner.close()
+
+    assert asyncio.run(outcome()).passed is False
+
+
+def test_stop_iteration_that_the_tests_expect(level):
+    tests = "try:\n    f(1)\n    assert False\nexcept StopIteration:\n    assert True"
+
+    async def outcome() -> CodeOutcome:
+        runner = CodeRunner(LIMITS, concurrency=1, level=level)
+        try:
+            return await runner.run(CodeGold("custom_code", "", None, tests), STOPS)
+        finally:
+            await runner.close()
+
+    assert asyncio.run(outcome()).passed is True

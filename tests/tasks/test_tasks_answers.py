@@ -142,3 +142,15 @@ def test_facts_that_name_nothing_are_none_right():
 def test_reasoning_is_left_out_when_it_ends():
     assert without_reasoning("<think>a</think>b") == "b"
     assert without_reasoning("<think>a") == "<think>a"
+
+
+@pytest.mark.parametrize(
+    ("response", "answer"),
+    [
+        ("The answer is $18 per day, which is $9 more than before.", "$18"),
+        ("The answer is $x + 1$ for all x.", "x + 1"),
+        ("The answer is $3 + 4$, as $7$ shows.", "3 + 4"),
+    ],
+)
+def test_sums_of_money_are_no_formula(response, answer):
+    assert math_answer(response, last_number=True).text == answer

@@ -230,3 +230,24 @@ def rewritten(text, generator):
     for before, after in generator.sample(changes, 5):
         text = text.replace(before, after)
     return text
+
+
+@pytest.mark.parametrize(
+    ("gold", "answer", "equal"),
+    [
+        (r"1\%", r"100\%", False),
+        (r"50\%", r"5000\%", False),
+        (r"50\%", "50%", True),
+        ("101_2", "101_3", False),
+        ("101_2", "101_{2}", True),
+        ("101_2", r"110_{\text{2}}", False),
+        ("5 m", "5", True),
+    ],
+)
+def test_percentages_and_bases_on_both_sides(gold, answer, equal):
+    assert same(gold, answer) is equal
+
+
+@pytest.mark.parametrize(("gold", "answer"), [("5m", "5"), ("2g", "2"), ("5", "5m")])
+def test_a_letter_behind_a_number_is_a_factor_and_no_unit(gold, answer):
+    assert same(gold, answer) is not True

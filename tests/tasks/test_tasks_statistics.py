@@ -104,8 +104,10 @@ def test_the_two_means_over_sets() -> None:
     assert found["means"]["macro"]["value"] == pytest.approx(0.4375)
     assert found["means"]["weighted_4_3_3"]["value"] == pytest.approx(0.425)
     low, high = found["means"]["macro"]["interval"]
-    # Only the last two sets vary: each has a standard error of about 0.25, a quarter of which counts.
-    assert 0.25 <= low < 0.4375 < high <= 0.75
+    # The last two sets vary: each has a standard error of about 0.25, a quarter of which counts. Of 2 of 2 and 0 of 3
+    # Wilson's intervals reach 0.66 and 0.56, a quarter of which counts, too.
+    assert 0.4375 - 0.5 < low < 0.4375 - 0.16
+    assert 0.4375 + 0.14 < high < 0.4375 + 0.4
     assert [entry["dataset"] for entry in found["datasets"]] == list(measured)
     assert not any(entry["comparable"] for entry in found["datasets"])
     assert "math (not comparable)" in table(found)
@@ -136,3 +138,11 @@ def test_the_former_systems_readers_find_their_keys() -> None:
     # jq '.datasets[] | {name: .dataset, accuracy: .metrics.accuracy}'
     read = [{"name": each["dataset"], "accuracy": each["metrics"]["accuracy"]} for each in found["datasets"]]
     assert read == [{"name": "gsm8k", "accuracy": 0.5}]
+
+
+@pytest.mark.parametrize(("right", "ends"), [(0, (0.0, 0.4899)), (4, (0.5101, 1.0))])
+def test_all_wrong_or_all_right_is_not_certain(right: int, ends: tuple[float, float]) -> None:
+    """Wilson's interval of 0 of 4 at 95 %: 1.96^2 / (4 + 1.96^2)."""
+    golds = {f"{number}": MathGold("gsm8k", "1") for number in range(4)}
+    entry = figures("gsm8k", [scored(name, int(name) < right) for name in golds], golds)
+    assert entry["intervals"]["accuracy"] == pytest.approx(ends, abs=1e-4)

@@ -177,7 +177,9 @@ class Maker:
         digest = digest_of(row.dataset, row.official_id, problem, gold)
         number = int.from_bytes(digest[:8], "little")
         # Of contexts a check sum is enough: only rows with one text are told apart by it.
-        text = digest_of(normalised(row.text) if row.context else outlined(row.text), str(zlib.crc32(row.context.encode())))
+        text = digest_of(
+            normalised(row.text) if row.context else outlined(row.text), str(zlib.crc32(row.context.encode()))
+        )
         group = digest_of(row.dataset, row.group) if row.group else digest
         answer = orjson.dumps(row.answer).decode()
         rubric = self._rubrics.text(row.gold, gold)

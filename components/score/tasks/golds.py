@@ -1,5 +1,6 @@
 """The gold of a line, in the forms that people have it in: an answer, a list of answers, or the official row."""
 
+import math
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -52,6 +53,8 @@ def facts_of(value: object) -> tuple[Fact, ...]:
 def _math(dataset: str, gold: object) -> MathGold:
     if isinstance(gold, bool) or not isinstance(gold, str | int | float):
         raise ContractError(f"'gold' must be a text or a number, got {gold!r}"[:200])
+    if isinstance(gold, float) and not math.isfinite(gold):
+        raise ContractError(f"'gold' is {gold!r}, which is no number")
     text = gold if isinstance(gold, str) else repr(gold)
     if _MARKER in text:
         text = text.rpartition(_MARKER)[2].strip()

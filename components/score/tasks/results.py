@@ -89,6 +89,15 @@ def write(path: Path, lines: Sequence[Mapping[str, Any]]) -> None:
     Raises:
         StorageError: the file cannot be written.
     """
+    path = path.resolve()
+    if path.exists() and not path.is_file():
+        # A device or a pipe is written to, never replaced by a file.
+        try:
+            with path.open("w", encoding="utf-8") as stream:
+                stream.writelines(json.dumps(line, allow_nan=False) + "\n" for line in lines)
+        except OSError as error:
+            raise StorageError(f"cannot be written: {error.strerror}", where=str(path)) from error
+        return
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         number, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")

@@ -1,10 +1,13 @@
 """A mixture from its files to its tables, exports and card, on the small rows of our own and on rows made here."""
 
+import gzip
 import hashlib
 import json
 from collections import Counter
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from components.core.contracts import PROMPTS, read_table
@@ -12,6 +15,8 @@ from components.core.errors import ConfigError, ContractError
 from components.core.progress import Progress
 from components.core.spec import Experiment, load_experiment
 from components.core.step import StepContext
+from components.data.mixture import reading, records
+from components.data.mixture.decode import decode
 from components.data.mixture.goldtext import gold_text
 from components.data.mixture.rubric import Rubrics
 from components.data.step import STEP
@@ -280,3 +285,74 @@ def test_rubrics_by_who_decides(gold, who):
     assert criteria[0].rule["gold"] == to_json(gold)
     if who != "gold" and isinstance(gold, MathGold):
         assert criteria[1].text == f"The final answer is equivalent to the reference answer: {gold.answer}"
+
+
+ALONE = {"weights": {"qa": 0.0, "code": 0.0}, "validation_share": 0.2}
+
+
+def test_what_is_like_a_test_row_that_a_limit_leaves_out_is_not_trained_on(tmp_path):
+    """Own rows, which have ids of their own, repeat tests of another source, of which only five are wanted."""
+    own = [{"problem": f"COUNT the {n} sheep.", "answer": n, "type": "math"} for n in range(20, 60)]
+    sources = {
+        "gsm8k": {"test": [{"path": lines(tmp_path / "test.jsonl", numbers(30, 60))}], "limit": 5},
+        "custom": {"train": [{"path": lines(tmp_path / "own.jsonl", own)}]},
+    }
+    out = prepare(mixture(sources, **ALONE), tmp_path / "out")
+    rows = [*table(out / "train.parquet"), *table(out / "heldout.parquet")]
+    assert {row["extra_info"]["question"].split()[2] for row in rows} <= {str(n) for n in range(20, 30)}
+    assert loaded(out / "info.json")["rows"]["test"] == {"gsm8k": 5}
+
+
+def test_short_texts_are_duplicates_but_for_their_dress(tmp_path):
+    def rows(*texts):
+        return [{"problem": text, "answer": "1", "type": "math"} for text in texts]
+
+    test = rows(
+        "Find $\\sin 60^\\circ$.", "Write a python function to find the maximum of two given numbers.", "Add 1.5?"
+    )
+    more = [f"Name number {n}" for n in range(30)]
+    train = rows(
+        "Find $\\sin 60^{\\circ}$",
+        "Write a function to find maximum of two numbers.",
+        "Add 15",
+        "Find $-\\sin 60$.",
+        *more,
+    )
+    sources = {
+        "custom": {
+            "train": [{"path": lines(tmp_path / "train.jsonl", train)}],
+            "test": [{"path": lines(tmp_path / "test.jsonl", test)}],
+        }
+    }
+    out = prepare(mixture(sources, **ALONE), tmp_path / "out")
+    found = loaded(out / "info.json")["duplicates"]["exact"]
+    assert (found["across_left_out_of_train"]["all"], found["within_train_left_out"]["all"]) == (2, 0)
+
+
+def test_a_file_that_changes_between_hashing_and_reading_is_refused(tmp_path, monkeypatch):
+    path = lines(tmp_path / "train.jsonl", numbers(1, 60))
+    read = reading.read_records
+
+    def late(*given):
+        lines(tmp_path / "train.jsonl", numbers(100, 160))
+        return read(*given)
+
+    monkeypatch.setattr(reading, "read_records", late)
+    with pytest.raises(ContractError, match="changed while it was read"):
+        prepare(mixture({"gsm8k": {"train": [{"path": path}]}}, **ALONE), tmp_path / "out")
+
+
+def test_files_made_to_hurt_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(records, "LONGEST_LINE", 5000)
+    with gzip.open(tmp_path / "long.jsonl.gz", "wb") as file:
+        file.write(b" " * 100_000)
+    text = pa.Array.from_buffers(pa.string(), 1, pa.array([b"\xff\xfe"], pa.binary()).buffers())
+    pq.write_table(pa.table({"question": text, "answer": ["#### 1"]}), tmp_path / "bytes.parquet")
+    for name, what in (("long.jsonl.gz", "MiB"), ("bytes.parquet", "parquet")):
+        with pytest.raises(ContractError, match=what):
+            prepare(mixture({"gsm8k": {"train": [{"path": str(tmp_path / name)}]}}, **ALONE), tmp_path / f"out-{name}")
+
+
+def test_json_that_is_nested_too_deep_is_no_crash():
+    with pytest.raises(ContractError):
+        decode(b'{"a":' * 1010 + b"1" + b"}" * 1010)

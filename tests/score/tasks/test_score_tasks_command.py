@@ -201,3 +201,24 @@ def test_it_is_a_command(tmp_path):
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["summary"]["f1"] == 0.0
     assert out.read_text().count("\n") == 2
+
+
+def test_a_device_is_written_to_and_not_replaced(tmp_path):
+    given = write(tmp_path / "in.jsonl", [{"id": 1, "gold": ["x"], "prediction": "x"}])
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reading = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert main(["--dataset", "squad2", "--predictions", str(given), "--output", str(pipe)]) == 0
+        assert os.read(reading, 1 << 16).splitlines()[0] == b'{"id": 1, "exact": 1, "f1": 1.0}'
+    finally:
+        os.close(reading)
+    assert pipe.is_fifo()
+
+
+@pytest.mark.parametrize("gold", ["NaN", "Infinity", "1e400"])
+def test_a_gold_that_is_no_number_is_refused(tmp_path, capsys, gold):
+    given = tmp_path / "in.jsonl"
+    given.write_text(f'{{"id": 1, "gold": {gold}, "prediction": "nan"}}\n')
+    assert main(["--dataset", "math", "--predictions", str(given), "--output", str(tmp_path / "out")]) == 1
+    assert "no number" in capsys.readouterr().err
