@@ -8,6 +8,7 @@ from components.core.manifest import Scalar, sha256_file
 from components.core.progress import Progress
 from components.data.mixture.card import build_card
 from components.data.mixture.info import contaminated_rows, draw_of, info_of
+from components.data.mixture.notices import notices
 from components.data.mixture.plan import NAMES, Plan, plan
 from components.data.mixture.reading import read_sources
 from components.data.mixture.stage import Index, Stage
@@ -60,6 +61,8 @@ def prepare_mixture(experiment: "Experiment", out: Path, work: Path, progress: P
     write_json(out / TEST_INDEX, _test_index(info, rows))
     write_json(out / "data.json", _summary(experiment, info))
     (out / "data_card.html").write_text(build_card(info, draw), encoding="utf-8")
+    for notice in notices(info):
+        progress.phase(notice)
     return {
         "train_rows": rows[TRAIN],
         "heldout_rows": rows[HELDOUT],

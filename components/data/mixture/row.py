@@ -56,8 +56,8 @@ def text_of(value: Mapping[str, Any], key: str, *, blank: bool = False) -> str:
         return found
     if key not in value:
         raise ContractError(f"lacks {key!r}", remedy=f"a row of this form has a text under {key!r}")
-    kind = "blank" if isinstance(found, str) else f"of type {type(found).__name__}"
-    raise ContractError(f"{key!r} is {kind}", remedy=f"{key!r} must be a text")
+    kind = "blank" if isinstance(found, str) else "null" if found is None else f"of type {type(found).__name__}"
+    raise ContractError(f"{key!r} is {kind}", remedy=f"{key!r} must be a text{'' if blank else ' that is not blank'}")
 
 
 def texts_of(value: Mapping[str, Any], key: str) -> list[str]:
