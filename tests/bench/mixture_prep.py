@@ -11,6 +11,10 @@ rows as JSON lines, with validation apart and equal texts once. The usual way is
 "ours" also looks for shared runs of 13 words and for equal programs, as is the default. Each runs in a process of its
 own, one after the other; told are rows a CPU second (user and system time, without imports) and the process's highest
 resident memory.
+
+On two cores that others used as well, Python 3.11, one run: 300,000 rows, usual 1,524 rows a CPU second and 2,041 MiB,
+same 10,292 and 290 MiB (6.8 times as fast), ours 8,975 and 307 MiB (5.9 times); 100,000 rows, 1,576 and 979 MiB, 9,187
+and 259 MiB (5.8 times), 6,787 and 268 MiB (4.3 times; runs of words were read more than once then).
 """
 
 import argparse
