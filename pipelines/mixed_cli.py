@@ -112,7 +112,7 @@ def mixed_experiment(given: dict[str, str], overrides: list[str]) -> "Experiment
 
     model, named = given.get("MODEL", ""), given.get("EXPERIMENT", "")
     if not model and not named and not given.get("CHECKPOINT"):
-        raise ConfigError("no model is named", where="MODEL", remedy=f"make mixed MODEL={next(iter(EXPERIMENTS))}")
+        raise ConfigError("no model is named", where="MODEL", remedy=f"make mixed MODEL={'|'.join(EXPERIMENTS)}")
     changes = list(overrides)
     if model and (named or model not in EXPERIMENTS):
         changes = [*policy_overrides(model), *overrides]

@@ -43,7 +43,7 @@ _ALL: Final = (
         "math",
         "MIT",
         MappingProxyType({"train": 7473, "test": 1319}),
-        "the number after the marker #### is the gold one, commas removed",
+        'the number of the answer (behind ####, in a box, behind "answer is", else the last one) equals the gold one',
         trained=True,
         comparison="Official test set. A constant answer reaches next to nothing.",
     ),

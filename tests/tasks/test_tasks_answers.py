@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from components.tasks.answers import Place, QaAnswer, bare, math_answer, qa_answer, without_reasoning
 from components.tasks.boxes import last_boxed
+from components.tasks.sets import DATASETS
 
 SMALL = st.text(alphabet="ab1+ ^_", min_size=1).filter(str.strip)
 
@@ -154,3 +155,17 @@ def test_reasoning_is_left_out_when_it_ends():
 )
 def test_sums_of_money_are_no_formula(response, answer):
     assert math_answer(response, last_number=True).text == answer
+
+
+@pytest.mark.parametrize(
+    ("response", "place"),
+    [
+        ("So it is\n#### 18", "####"),
+        ("So it is \\boxed{18}", "in a box"),
+        ("We see: the answer is 18", '"answer is"'),
+        ("she has 18 left today", "the last one"),
+    ],
+)
+def test_the_metric_of_gsm8k_names_the_places_that_count(response, place):
+    assert math_answer(response, last_number=True).text == "18"
+    assert place in DATASETS["gsm8k"].metric
