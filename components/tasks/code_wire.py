@@ -197,21 +197,25 @@ class Reader:
 
     def __init__(self, other: Callable[[list[Any]], Any]) -> None:
         self._other = other
+        self._left = 0
 
     def __call__(self, told: Any) -> Any:
-        """Raises: SpoiledError; what ``other`` raises."""
+        """Raises: SpoiledError, also for what a Writer would not take, so that all that is read can be given back; what
+        ``other`` raises."""
+        self._left = _MOST
         try:
             return self._read(told, 0)
         except _NO_VALUE as error:
             raise SpoiledError(f"no value: {error}"[:200]) from None
 
     def _read(self, told: Any, depth: int) -> Any:
+        self._left -= 1
+        if self._left < 0 or depth > _DEEPEST:
+            raise ValueError("too many parts, or nested too deep")
         if type(told) is not list:
             if type(told) is dict:
                 raise ValueError("an object")
             return told
-        if depth > 2 * _DEEPEST:
-            raise ValueError("nested too deep")
         tag, parts = told[0], told[1:]
         if type(tag) is not str:
             raise ValueError("a list without a kind")

@@ -171,6 +171,32 @@ def test_what_only_other_tests_fall_for(level, tests, code):
     assert asyncio.run(outcome()).passed is False
 
 
+@pytest.mark.parametrize(
+    "value", ['["l",' * 250 + "1" + "]" * 250, '["l",' + "1," * 1_100_000 + "1]"], ids=["deep", "of many parts"]
+)
+def test_what_cannot_be_given_back_is_the_programs_fault(level, value):
+    """Else the tests, which hand it on, would seem to be at fault, and a wrong program would not count."""
+    code = f"""
+import os
+def f(x):
+    data = ('{{"v":' + {value!r} + '}}').encode()
+    os.write(4, len(data).to_bytes(4, "big"))
+    while data:
+        data = data[os.write(4, data):]
+def g(x): return 3
+"""
+
+    async def outcome() -> CodeOutcome:
+        runner = CodeRunner(LIMITS, concurrency=1, level=level)
+        try:
+            return await runner.run(CodeGold("custom_code", "", None, "assert g(f(1)) == 3"), code)
+        finally:
+            await runner.close()
+
+    found = asyncio.run(outcome())
+    assert (found.passed, found.reason) == (False, "spoiled")
+
+
 def test_stop_iteration_that_the_tests_expect(level):
     tests = "try:\n    f(1)\n    assert False\nexcept StopIteration:\n    assert True"
 
