@@ -199,7 +199,7 @@ schema: $(VENV)/.ready ## Write JSON schemas of the configuration to build/schem
 
 .PHONY: test
 test: $(VENV)/.ready-dev ## Run the tests in JOBS=2 processes, the pipeline on the tiny model among them (some fifteen minutes)
-	@$(PY) -m pytest -q -n $(JOBS) --dist loadgroup --no-loadscope-reorder -m "not smollm and not kills and not arms and not suites and not cluster and not images"
+	@$(PY) -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder -m "not smollm and not kills and not arms and not suites and not cluster and not images"
 
 .PHONY: test-fast
 test-fast: $(VENV)/.ready-dev ## Only the tests that need no server and no training (about three minutes)

@@ -1,5 +1,9 @@
 """What tests of many folders share: fixtures, and how processes share the files."""
 
+import re
+from pathlib import Path
+from typing import Any
+
 import pytest
 from hypothesis import HealthCheck, settings
 from kube_fixture import api, double, real_server
@@ -11,21 +15,29 @@ settings.register_profile("gavel", deadline=None, suppress_health_check=[HealthC
 settings.load_profile("gavel")
 
 _LONG = ("pipeline", "verl", "slow", "s3")
-_RAY = frozenset({"pipeline", "verl"})
+_RAY = re.compile(r"\bmark\.(pipeline|verl)\b")
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files with long tests come first, and processes share files, not tests; those with Ray, which starts in half a
-    minute or not at all, run one after another in one process."""
-    marks: dict[str, set[str]] = {}
+    """Put files with long tests first: where processes share the files, the last one is then a short one."""
+    rank: dict[str, int] = {}
     for item in items:
-        marks.setdefault(_file(item), set()).update(mark.name for mark in item.iter_markers())
-    for item in items:
-        file = _file(item)
-        item.add_marker(pytest.mark.xdist_group("ray" if marks[file] & _RAY else file))
-    items.sort(key=lambda item: next((i for i, name in enumerate(_LONG) if name in marks[_file(item)]), len(_LONG)))
+        marks = {mark.name for mark in item.iter_markers()}
+        place = next((place for place, name in enumerate(_LONG) if name in marks), len(_LONG))
+        file = item.nodeid.split("::")[0]
+        rank[file] = min(place, rank.get(file, place))
+    items.sort(key=lambda item: rank[item.nodeid.split("::")[0]])
 
 
-def _file(item: pytest.Item) -> str:
-    return item.nodeid.split("::")[0]
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Processes share files, not tests; the files with Ray, which starts in half a minute or not at all, run one after
+    another in one process."""
+    from xdist.scheduler import LoadFileScheduling  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
+    class ByFile(LoadFileScheduling):  # type: ignore[misc, unused-ignore]
+        def _split_scope(self, nodeid: str) -> str:
+            file = str(super()._split_scope(nodeid))
+            return "ray" if _RAY.search((Path(config.rootpath) / file).read_text(encoding="utf-8")) else file
+
+    return ByFile(config, log)
