@@ -13,7 +13,7 @@ from components.core.spec.reward import RewardSpec
 from components.judge.__main__ import main
 from components.judge.probing.run import probe
 
-KEY = "GAVEL_TEST_JUDGE_KEY"
+KEY = "TEST_JUDGE_KEY"
 
 CASES = {
     "wrong key": (ChatServer(say({"error": {"message": "bad key"}}, 401)), f"the key in {KEY} is not accepted"),
