@@ -83,7 +83,9 @@ def test_the_store_is_the_clusters_unless_one_is_given():
 def test_the_component_hands_on_text_and_flags(capsys):
     found = kfp_resolve(Request("verinstruct_rl"), base="1")
     assert found.experiment == load_experiment("verinstruct_rl").to_json()
-    assert tuple(found)[1:] == ("s3://gavel", True, True)
+    assert tuple(found)[1:] == ("s3://gavel", True, True, True)
+    # Golds decide: no judge is asked.
+    assert kfp_resolve(Request("tiny_mixed"), "file:///s").judged is False
     assert kfp_resolve(Request("tiny"), "file:///s", "").base is False
     assert kfp_resolve(Request("tiny"), "file:///s", "false").ifeval is False
     with pytest.raises(SystemExit) as caught:
