@@ -198,7 +198,7 @@ schema: $(VENV)/.ready ## Write JSON schemas of the configuration to build/schem
 	@$(PY) -m pipelines schema build/schema
 
 .PHONY: test
-test: $(VENV)/.ready-dev ## Run the tests in JOBS=2 processes, the pipeline on the tiny model among them (some fifteen minutes)
+test: $(VENV)/.ready-dev ## Run the tests in JOBS=2 processes, the pipeline on the tiny model among them (forty minutes on two busy cores)
 	@$(PY) -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder -m "not smollm and not kills and not arms and not suites and not cluster and not images"
 
 .PHONY: test-fast

@@ -1,5 +1,6 @@
 """What tests of many folders share: fixtures, and how processes share the files."""
 
+import functools
 import re
 from pathlib import Path
 from typing import Any
@@ -35,9 +36,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     another in one process."""
     from xdist.scheduler import LoadFileScheduling  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
+    @functools.cache
+    def starts_ray(file: str) -> bool:
+        return _RAY.search((Path(config.rootpath) / file).read_text(encoding="utf-8")) is not None
+
     class ByFile(LoadFileScheduling):  # type: ignore[misc, unused-ignore]
         def _split_scope(self, nodeid: str) -> str:
             file = str(super()._split_scope(nodeid))
-            return "ray" if _RAY.search((Path(config.rootpath) / file).read_text(encoding="utf-8")) else file
+            return "ray" if starts_ray(file) else file
 
     return ByFile(config, log)
