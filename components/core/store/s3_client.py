@@ -76,6 +76,13 @@ class S3Settings:
                 )
         if not _REGION.fullmatch(self.region):
             raise StorageError(f"not a region: {self.region!r}", where=REGION_VARIABLE, remedy="such as us-east-1")
+        # Before anything reads it as a URL: a password may hold what a URL's parser would quote in its complaint.
+        if "@" in self.endpoint:
+            raise StorageError(
+                "the endpoint of an S3 server must not hold credentials",
+                where=ENDPOINT_VARIABLE,
+                remedy=f"put them into {ACCESS_VARIABLE} and {SECRET_VARIABLE}",
+            )
         try:
             parts = urlsplit(self.endpoint)
             _ = parts.port
@@ -85,12 +92,6 @@ class S3Settings:
                 where=ENDPOINT_VARIABLE,
                 remedy="write http://HOST:PORT or https://HOST, without a path",
             ) from None
-        if parts.username or parts.password:
-            raise StorageError(
-                "the endpoint of an S3 server must not hold credentials",
-                where=ENDPOINT_VARIABLE,
-                remedy=f"put them into {ACCESS_VARIABLE} and {SECRET_VARIABLE}",
-            )
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.path or parts.query:
             raise StorageError(
                 f"not an endpoint of an S3 server: {self.endpoint}",
