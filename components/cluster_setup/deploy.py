@@ -10,7 +10,7 @@ from components.cluster_setup.definitions import known, missing, serves, too_old
 from components.cluster_setup.kubectl import Kubectl, SetupError
 from components.cluster_setup.objects import NAMESPACE, Object, containers, namespace
 from components.cluster_setup.overlay import build, loose_images, with_addresses, with_images
-from components.cluster_setup.ownership import with_overlay
+from components.cluster_setup.ownership import note_others, with_overlay
 from components.cluster_setup.waiting import wait
 from components.core.store.s3_client import ENDPOINT_VARIABLE
 
@@ -73,6 +73,7 @@ def deploy(kubectl: Kubectl, overlay: str, options: Options, say: Callable[[str]
         GavelError: as :func:`prepare`; a Secret is missing; the cluster refused an object; the store does not come up.
     """
     objects = prepare(kubectl, overlay, options, say)
+    note_others(kubectl, objects, overlay, say)
     _secrets(kubectl, objects, say)
     _tell_kserve(kubectl, objects)
     # The template of a Job cannot be changed. The bucket's is done in seconds, and finds what it made before.

@@ -1,7 +1,7 @@
 """Which overlay brought an object: overlays have most of their objects in common."""
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from components.cluster_setup.kubectl import Kubectl, SetupError
 from components.cluster_setup.objects import Object, title
@@ -25,6 +25,17 @@ def with_overlay(objects: Iterable[Object], overlay: str) -> list[Object]:
     return made
 
 
+def note_others(kubectl: Kubectl, objects: list[Object], overlay: str, say: Callable[[str], None]) -> None:
+    """Tell what deploying makes this overlay's that another one brought."""
+    mine = name_of(overlay)
+    for owner, titles in _others(kubectl, objects, mine).items():
+        say(
+            f"note: overlay {owner} is deployed here. {len(titles)} objects that both have become {mine}'s "
+            f"({_listed(titles)}); what {owner} alone has stays beside them. If you meant to change overlays: "
+            f"make undeploy OVERLAY={owner} FORCE=1, then deploy {mine} again"
+        )
+
+
 def check_owner(kubectl: Kubectl, objects: list[Object], overlay: str) -> None:
     """Refuse where another overlay brought some of the objects. Those without the annotation, as ``kubectl apply -k``
     makes them, are taken for this one's.
@@ -33,15 +44,24 @@ def check_owner(kubectl: Kubectl, objects: list[Object], overlay: str) -> None:
         SetupError: there are some.
     """
     mine = name_of(overlay)
+    for owner, titles in _others(kubectl, objects, mine).items():
+        raise SetupError(
+            f"overlay {owner} is deployed here, and {mine} has the same {_listed(titles)}",
+            where=f"overlay {overlay}",
+            remedy=f"make undeploy OVERLAY={owner}, or FORCE=1 to delete {owner}'s objects that {mine} has too",
+        )
+
+
+def _others(kubectl: Kubectl, objects: list[Object], mine: str) -> dict[str, list[str]]:
+    """Titles of the objects that are there and are another overlay's, by its name."""
     others: dict[str, list[str]] = {}
     for item in kubectl.present(objects):
         owner = (item["metadata"].get("annotations") or {}).get(OVERLAY, mine)
         if owner != mine:
             others.setdefault(str(owner), []).append(title(item))
-    for owner, titles in others.items():
-        more = f" and {len(titles) - _SHOWN} more" if len(titles) > _SHOWN else ""
-        raise SetupError(
-            f"overlay {owner} is deployed here, and {mine} has the same {', '.join(titles[:_SHOWN])}{more}",
-            where=f"overlay {overlay}",
-            remedy=f"make undeploy OVERLAY={owner}, or FORCE=1 to delete {owner}'s objects that {mine} has too",
-        )
+    return others
+
+
+def _listed(titles: list[str]) -> str:
+    more = f" and {len(titles) - _SHOWN} more" if len(titles) > _SHOWN else ""
+    return f"{', '.join(titles[:_SHOWN])}{more}"

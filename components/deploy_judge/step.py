@@ -1,14 +1,13 @@
 """The step deploy-judge."""
 
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
-from components.core.errors import GavelError, JudgeError
 from components.core.manifest import Scalar
 from components.core.step import Step, StepContext
 from components.judge.placement.base import choose_placement
+from components.judge.placement.together import side_by_side
 
 if TYPE_CHECKING:
     from components.core.spec import Experiment
@@ -32,7 +31,12 @@ def run(context: StepContext) -> Mapping[str, Scalar]:
     """
     judges = context.experiment.judges()
     urls = (
-        _side_by_side(context, judges)
+        side_by_side(
+            judges,
+            lambda judge: _up(context, judge),
+            lambda judge: _leased(context, judge),
+            context.progress.phase,
+        )
         if _on_cluster(context)
         else {judge.name: _up(context, judge) for judge in judges}
     )
@@ -51,46 +55,12 @@ def _up(context: StepContext, judge: "JudgeSpec") -> str:
     return endpoint.url
 
 
-def _side_by_side(context: StepContext, judges: "Sequence[JudgeSpec]") -> dict[str, str]:
-    urls: dict[str, str] = {}
-    failures: list[GavelError] = []
-    with ExitStack() as kept, ThreadPoolExecutor(max_workers=len(judges)) as pool:
-        waiting = {pool.submit(_up, context, judge): judge for judge in judges}
-        # A failure is told when it is there, and not when slower ones are done.
-        for future in as_completed(waiting):
-            name = waiting[future].name
-            try:
-                urls[name] = future.result()
-            except GavelError as error:
-                context.progress.phase(f"judge {name} does not come up: {error.what}")
-                failures.append(_of_judge(name, error))
-            else:
-                # The others may wait for nodes for longer than a lease lasts.
-                kept.enter_context(_leased(context, waiting[future]))
-    if len(failures) == 1:
-        raise failures[0]
-    if failures:
-        raise JudgeError(
-            f"{len(failures)} of {len(judges)} judges do not come up: " + "; ".join(each.what for each in failures),
-            where="; ".join(filter(None, (each.where for each in failures))),
-            remedy="; ".join(dict.fromkeys(filter(None, (each.remedy for each in failures)))),
-        )
-    return {judge.name: urls[judge.name] for judge in judges}
-
-
 def _leased(context: StepContext, judge: "JudgeSpec") -> AbstractContextManager[None]:
     # Needs a client of Kubernetes, which a local run does not.
     from components.judge.leases.renewing import renewing
 
     experiment, told = context.experiment, context.progress.phase
     return renewing([judge], experiment.cluster, experiment=experiment.name, told=told, at_once=False)
-
-
-def _of_judge(name: str, error: GavelError) -> GavelError:
-    """The failure, with the judge's name where it has it not."""
-    if name in error.what:
-        return error
-    return JudgeError(f"judge {name} does not come up: {error.what}", where=error.where, remedy=error.remedy)
 
 
 STEP = Step("deploy-judge", __name__, depends, run, durable=False)

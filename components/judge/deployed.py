@@ -1,4 +1,4 @@
-"""What judging asks of the cluster that its judges run on: where they answer, and that they stay.
+"""What judging asks of the cluster that its judges run on: where they answer, and that they are there and stay.
 
 Where a judge runs decides no verdict. The modules that know clusters are therefore imported by names that the code
 version of a step does not see: a change in how judges are deployed repeats no training and no scoring.
@@ -11,11 +11,12 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Final, cast
 
 if TYPE_CHECKING:
+    from components.core.progress import Progress
     from components.core.spec.cluster import ClusterSpec
     from components.core.spec.judge import JudgeSpec
 
 _LOOKUP: Final = "components.judge.kserve.lookup"
-_RENEWING: Final = "components.judge.leases.renewing"
+_STANDING: Final = "components.judge.placement.standing"
 
 
 def find_on_cluster(spec: "JudgeSpec", cluster: "ClusterSpec | None") -> str:
@@ -26,10 +27,11 @@ def find_on_cluster(spec: "JudgeSpec", cluster: "ClusterSpec | None") -> str:
 
 
 def keeping(
-    judges: Sequence["JudgeSpec"], cluster: "ClusterSpec", experiment: str, told: Callable[[str], None]
+    judges: Sequence["JudgeSpec"], cluster: "ClusterSpec", experiment: str, progress: "Progress"
 ) -> AbstractContextManager[None]:
-    """See :func:`components.judge.leases.renewing.renewing`; on this machine it does nothing and needs no modules."""
+    """See :func:`components.judge.placement.standing.standing`; on this machine it does nothing and needs no
+    modules."""
     if cluster.placement != "kubernetes":
         return contextlib.nullcontext()
-    renewing = cast(Callable[..., AbstractContextManager[None]], importlib.import_module(_RENEWING).renewing)
-    return renewing(judges, cluster, experiment=experiment, told=told)
+    standing = cast(Callable[..., AbstractContextManager[None]], importlib.import_module(_STANDING).standing)
+    return standing(judges, cluster, experiment=experiment, progress=progress)

@@ -32,7 +32,7 @@ def run(context: StepContext) -> Mapping[str, Scalar]:
     experiment = context.experiment
     found: dict[str, Scalar] = {}
     path = context.work / LEDGER
-    kept = keeping(experiment.judges(), experiment.cluster, experiment.name, context.progress.phase)
+    kept = keeping(experiment.judges(), experiment.cluster, experiment.name, context.progress)
     with shipped(path, context), Ledger(path) as ledger, kept:
         for judge in experiment.judges():
             url = resolve_endpoint(judge, context.state, experiment.cluster)

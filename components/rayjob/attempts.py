@@ -19,6 +19,8 @@ from components.rayjob.names import LAST_ATTEMPT, attempt_name, attempt_number
 from components.rayjob.status import ended, phase
 
 _GONE_SECONDS = 600.0
+_UNCLEAR = 20
+"""How often a job may be there for one request and not for the next."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,14 +47,25 @@ class AttemptLog:
 
         Raises:
             StepError: a job with another spec is at work on this result. Two would write into one work folder.
+            AlreadyExistsError: there is an object of the job's name that is no attempt at this result, or that no list
+                shows.
         """
+        unclear = 0
         while True:
             jobs = self._jobs()
             alive = [job for job in jobs.values() if not ended(job)]
             going = [job for job in alive if job["metadata"].get("deletionTimestamp")]
             if going:
                 # That of a run that was cancelled, perhaps: its pods have the work folder until it is gone.
-                self.progress.phase(f"RayJob {going[0]['metadata']['name']} is being deleted; waiting until it is gone")
+                name = going[0]["metadata"]["name"]
+                unclear += 1
+                if unclear > _UNCLEAR:
+                    raise StepError(
+                        f"a job that is being deleted goes and is there again, {unclear} times",
+                        where=f"RayJob {self.cluster.namespace}/{name}",
+                        remedy="see who makes and deletes it, and whether the API server is well, then run again",
+                    )
+                self.progress.phase(f"RayJob {name} is being deleted; waiting until it is gone")
                 self.delete(going[0])
                 continue
             if alive:
@@ -66,9 +79,14 @@ class AttemptLog:
             except AlreadyExistsError:
                 # Another step was faster, or an answer was lost on its way; the list shows it now.
                 found = self.cluster.get(RAY_JOBS, str(wanted["metadata"]["name"]))
-                if found is None or found["metadata"].get("labels", {}).items() >= dict(self.labels).items():
-                    continue
-                raise
+                ours = found is None or found["metadata"].get("labels", {}).items() >= dict(self.labels).items()
+                # A list that goes on without it, or one that says it is gone while none can be made, is not to be
+                # trusted.
+                unclear += 1
+                if not ours or unclear >= _UNCLEAR:
+                    raise
+                time.sleep(min(2.0, 0.05 * unclear))
+                continue
             self._note(newest=number)
             self.progress.phase(f"RayJob {self.cluster.namespace}/{job['metadata']['name']} is submitted")
             return job

@@ -41,6 +41,9 @@ def cancelled() -> tuple[bool | None, str]:
         state = getattr(runs.run_service_get_run(run_id=run, _request_timeout=_SECONDS), "state", None)
     except kfp_server_api.ApiException as error:
         return None, f"the KFP API answered {error.status}"
+    except AttributeError:
+        # Of a failure of TLS the client makes an error of its own, and stumbles over it: that has no status.
+        return None, "the KFP API cannot be asked: no TLS connection"
     except (urllib3.exceptions.HTTPError, OSError, ValueError, TypeError, KeyError, RecursionError) as error:
         return None, f"the KFP API cannot be asked: {type(error).__name__}"
     if not isinstance(state, str):

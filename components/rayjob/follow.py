@@ -15,7 +15,7 @@ from components.kube.labels import ANNOTATION_SPEC
 from components.kube.trouble import Trouble
 from components.rayjob import messages
 from components.rayjob.patience import Patience, Pulse
-from components.rayjob.status import phase, queue_message
+from components.rayjob.status import phase, queued
 from components.rayjob.why import failure, trouble_text, troubles
 
 RESULT = "result.json"
@@ -59,6 +59,7 @@ class Follower:
         self._ran = False
         self._trouble_since: dict[str, float] = {}
         self._unseen_since: float | None = None
+        self._unknown_since: float | None = None
 
     def follow(self, job: Mapping[str, Any]) -> None:
         """Return when the job is over and its result lies in the store, or when it ended well without one.
@@ -148,13 +149,16 @@ class Follower:
     def _wait(self, job: Mapping[str, Any], where: str) -> None:
         """For a job that does not run yet, or no more for a while."""
         wrong = [] if where == "queued" else troubles(self._cluster, job)
+        unknown = ""
         if where == "queued":
-            reason = queue_message(self._cluster, job)
+            seen = queued(self._cluster, job)
+            reason, unknown = seen.text, seen.unknown
         else:
             reason = trouble_text(wrong[0]) if wrong else "the Ray cluster starts"
         self._say(f"{'preempted, ' if self._ran and where == 'queued' else ''}{reason}")
         self._check_lasting(job, wrong)
         self._check_seen(job)
+        self._check_known(job, unknown)
         waits = where == "queued" or any(trouble.kind == "unschedulable" for trouble in wrong)
         limit = self._patience.queue
         if waits and limit is not None and self._clock() - self._since > limit:
@@ -193,6 +197,22 @@ class Follower:
                 where=f"RayJob {self._cluster.namespace}/{job['metadata']['name']} (deleted)",
                 remedy="see whether the operator runs and looks at this namespace "
                 "(kubectl get pods -A -l app.kubernetes.io/name=kuberay-operator), then run again",
+            )
+
+    def _check_known(self, job: Mapping[str, Any], unknown: str) -> None:
+        """Without Kueue a suspended job would wait for ever: nobody else admits it."""
+        if not unknown:
+            self._unknown_since = None
+            return
+        self._unknown_since = self._clock() if self._unknown_since is None else self._unknown_since
+        waited = self._clock() - self._unknown_since
+        if waited > self._patience.unseen:
+            self._delete(job)
+            raise StepError(
+                f"nobody admits the training's job: {unknown}, for {clock_text(waited)}",
+                where=f"RayJob {self._cluster.namespace}/{job['metadata']['name']} (deleted)",
+                remedy="see whether Kueue runs, has its integration ray.io/rayjob, and manages this namespace "
+                "(docs/cluster.md, Kueue); without Kueue set cluster.kubernetes.queue: null; then run again",
             )
 
     def _failure(self, job: Mapping[str, Any]) -> Exception:

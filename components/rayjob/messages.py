@@ -8,6 +8,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, Literal, TypeVar
 
+from pydantic import TypeAdapter, ValidationError
+
 from components.core import errors
 from components.core.errors import ContractError, GavelError, StepError
 from components.core.store import Store
@@ -106,11 +108,7 @@ def read_request(store: Store, key: str) -> Request:
         StorageError: it is not there.
         ContractError: it is no request.
     """
-    try:
-        found: dict[str, Any] = json.loads(store.read_bytes(key))
-        return Request(str(found["experiment"]), dict(found["inputs"]), dict(found["endpoints"]))
-    except (ValueError, KeyError, TypeError) as error:
-        raise ContractError(f"not a request for training: {error!r}", where=store.uri(key)) from error
+    return _made(Request, _parsed(store, key), store.uri(key))
 
 
 def read_heartbeat(store: Store, place: str) -> Heartbeat | None:
@@ -131,18 +129,35 @@ def read_attempts(store: Store, place: str) -> Attempts:
     return Attempts() if found is None else _made(Attempts, found, store.uri(join(place, ATTEMPTS)))
 
 
-def _read(store: Store, key: str) -> dict[str, Any] | None:
-    if not store.exists(key):
-        return None
+def _read(store: Store, key: str) -> Any:
+    return _parsed(store, key) if store.exists(key) else None
+
+
+def _parsed(store: Store, key: str) -> Any:
     try:
-        found = json.loads(store.read_bytes(key))
+        # Of "null" there is an object that is none of ours, and not nothing.
+        return json.loads(store.read_bytes(key)) or {}
+    except (ValueError, RecursionError) as error:
+        text = str(error) or type(error).__name__
+        raise ContractError(f"not JSON: {text}", where=store.uri(key), remedy="delete it") from error
+
+
+def _made(kind: type[T], found: Any, where: str) -> T:
+    """The message, each field of the type that it is declared with.
+
+    Raises:
+        ContractError: a field is missing, is not one of the message's, or is of another type.
+    """
+    names = {field.name for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    strange = sorted(str(key)[:40] for key in set(found) - names) if isinstance(found, dict) else []
+    try:
+        if strange:
+            raise ValueError(f"{strange[0]!r} is no field of it")
+        # By way of JSON, for there alone is strict reading one of an object into a dataclass.
+        return TypeAdapter(kind).validate_json(json.dumps(found), strict=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        said = ".".join(map(str, first["loc"])) + ": " + first["msg"] if first["loc"] else first["msg"]
+        raise ContractError(f"not a {kind.__name__}: {said}", where=where, remedy="delete it") from error
     except ValueError as error:
-        raise ContractError(f"not JSON: {error}", where=store.uri(key), remedy="delete it") from error
-    return found if isinstance(found, dict) else {}
-
-
-def _made(kind: type[T], found: dict[str, Any], where: str) -> T:
-    try:
-        return kind(**found)
-    except TypeError as error:
         raise ContractError(f"not a {kind.__name__}: {error}", where=where, remedy="delete it") from error

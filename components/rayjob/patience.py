@@ -20,7 +20,7 @@ class Patience:
     trouble: float = 300.0
     """With a trouble of a pod that seldom passes (no image, a wrong name of a secret)."""
     unseen: float = 900.0
-    """Until KubeRay takes the job up; its operator may be away for an update."""
+    """Until KubeRay takes the job up, and until Kueue does; their operators may be away for an update."""
     poll: float = 10.0
     """Between two looks, at most."""
     starts: int = 3

@@ -1,7 +1,8 @@
 """What a RayJob's status means. KubeRay fills it; Kueue only sets ``spec.suspend``."""
 
+import dataclasses
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from components.kube.cluster import Cluster
 from components.kube.errors import KubeError
@@ -12,6 +13,8 @@ Phase = Literal["queued", "starting", "running", "succeeded", "failed"]
 
 LABEL_WORKLOAD_OWNER = "kueue.x-k8s.io/job-uid"
 """Kueue's, on the workload that it makes for a job."""
+
+_NO_WORKLOAD: Final = "Kueue has made no Workload for the job"
 
 _ENDED_BADLY = frozenset({"FAILED", "STOPPED"})
 
@@ -36,17 +39,36 @@ def ended(job: Mapping[str, Any]) -> bool:
     return phase(job) in ("succeeded", "failed")
 
 
-def queue_message(cluster: Cluster, job: Mapping[str, Any]) -> str:
-    """Why a suspended job waits, in Kueue's words where they can be read."""
+@dataclasses.dataclass(frozen=True, slots=True)
+class Queued:
+    """A suspended job.
+
+    Attributes:
+        text: why it waits, in Kueue's words where they can be read.
+        unknown: why it seems that Kueue knows nothing of it; "" where it does, and where that cannot be seen.
+    """
+
+    text: str
+    unknown: str = ""
+
+
+def queued(cluster: Cluster, job: Mapping[str, Any]) -> Queued:
+    """What a suspended job waits for."""
     queue = (job["metadata"].get("labels") or {}).get(LABEL_QUEUE)
     if queue is None:
-        return "suspended by hand: no queue manages it (spec.suspend)"
+        return Queued("suspended by hand: no queue manages it (spec.suspend)")
+    waits = f"waiting in queue {queue}"
     try:
         found = cluster.list(WORKLOADS, {LABEL_WORKLOAD_OWNER: str(job["metadata"]["uid"])})
     except KubeError as error:
-        if error.status in (403, 404):
-            return f"waiting in queue {queue}"
+        if error.status == 403:
+            return Queued(f"{waits} (our account may not list Kueue's workloads, so that the reason is not seen)")
+        if error.status == 404:
+            unknown = f"there is no Kueue in this cluster, or one that does not serve {WORKLOADS.api_version}"
+            return Queued(f"{waits}: {unknown}", unknown)
         raise
+    if not found:
+        return Queued(f"{waits}: {_NO_WORKLOAD}", _NO_WORKLOAD)
     told = [
         str(condition.get("message"))
         for workload in found
@@ -55,4 +77,4 @@ def queue_message(cluster: Cluster, job: Mapping[str, Any]) -> str:
         and (condition.get("status") == "False") != (condition.get("type") == "Evicted")
         and condition.get("message")
     ]
-    return f"waiting in queue {queue}" + (f": {'; '.join(dict.fromkeys(told))}" if told else "")
+    return Queued(waits + (f": {'; '.join(dict.fromkeys(told))}" if told else ""))

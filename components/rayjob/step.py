@@ -10,7 +10,7 @@ from components.core.errors import StepError
 from components.core.step import Elsewhere
 from components.core.store.keys import join
 from components.judge.endpoint import resolve_endpoint
-from components.judge.leases.renewing import renewing
+from components.judge.placement.standing import standing
 from components.kube.cluster import Cluster
 from components.rayjob import messages
 from components.rayjob.attempts import AttemptLog
@@ -34,14 +34,19 @@ def train_in_job(asked: Elsewhere) -> None:
         GavelError: as the driver raised it; or StepError for what became of the job.
     """
     experiment = asked.experiment
+    with standing(experiment.judges(), experiment.cluster, experiment=str(experiment.name), progress=asked.progress):
+        _train(asked)
+
+
+def _train(asked: Elsewhere) -> None:
+    experiment = asked.experiment
     endpoints = {judge.name: resolve_endpoint(judge, asked.state, experiment.cluster) for judge in experiment.judges()}
     first = Training(
         experiment, base_name(str(experiment.name), asked.identity), endpoints, os.environ.get("AWS_REGION") or None
     )
     cluster = Cluster.connect(first.kubernetes.namespace)
     messages.write(asked.store, asked.place, REQUEST, Request(experiment.to_json(), dict(asked.inputs), endpoints))
-    with renewing(experiment.judges(), experiment.cluster, experiment=str(experiment.name), told=asked.progress.phase):
-        run(asked, cluster, first, Patience.of(experiment))
+    run(asked, cluster, first, Patience.of(experiment))
 
 
 def run(asked: Elsewhere, cluster: Cluster, first: Training, patience: Patience) -> None:

@@ -53,7 +53,7 @@ def at_work(experiment: "Experiment", state: Path, progress: Progress, endpoint:
     try:
         for placement in placements:
             placement.up(progress)
-        with keeping(judges, experiment.cluster, experiment.name, progress.phase):
+        with keeping(judges, experiment.cluster, experiment.name, progress):
             yield
     finally:
         for placement in placements:

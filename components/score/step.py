@@ -157,9 +157,10 @@ def judge_responses(context: StepContext, responses: Sequence[Response], ledger:
 
     if pending:
         earlier = [context.inputs["training"] / "calls.parquet"] if "training" in context.inputs else []
-        rewarder = build_rewarder(experiment, context.state, ledger, earlier=earlier, training=False)
         concurrency = max(member.max_concurrency for member in experiment.judges())
-        with keeping(experiment.judges(), experiment.cluster, experiment.name, context.progress.phase):
+        # Generating may have taken longer than the judges' leases last.
+        with keeping(experiment.judges(), experiment.cluster, experiment.name, context.progress):
+            rewarder = build_rewarder(experiment, context.state, ledger, earlier=earlier, training=False)
             paid = asyncio.run(judge_samples(rewarder, pending, concurrency=concurrency, done=done))
         if not paid:
             raise over_budget(experiment, ledger, "only samples without a verdict are judged", earlier=earlier)

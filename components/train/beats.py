@@ -1,13 +1,14 @@
 """The driver's heartbeat in the store, for the step that follows its job from outside."""
 
+import dataclasses
 import json
 import threading
 import time
 import uuid
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from components.core.errors import GavelError
+from components.core.errors import ContractError, GavelError
 from components.core.progress import Progress
 from components.core.store import Store
 from components.engine.checkpoints import MARK
@@ -18,8 +19,22 @@ _SECONDS = 10.0
 _LOCAL = "heartbeat.json"
 """What the watcher of the trainer writes into the work folder."""
 
+_LARGEST: Final = 1e12
+"""Of times and steps."""
+
 _SIGNS = ("trainer.log", "metrics-*.jsonl", "rollouts.sqlite*", "ledger.sqlite*")
 """Files that a trainer which lives makes grow."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Local:
+    """The watcher's word on the trainer, as far as it is handed on."""
+
+    time: float
+    """Unix time."""
+    step: int
+    """The training step under way, from 1; 0 while there is none."""
+    state: str
 
 
 class Beats:
@@ -47,7 +62,8 @@ class Beats:
         self._signs: object = None
         self._state: State = "starting"
         self._over = threading.Event()
-        self._trouble = ""
+        self._step = 0
+        self._trouble = self._broken = ""
         self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
 
     def __enter__(self) -> "Beats":
@@ -70,15 +86,25 @@ class Beats:
         """The heartbeat of this moment."""
         state, step, note = self._state, 0, ""
         work = self._work
-        local = _read(work / _LOCAL) if work is not None else None
         signs: object = time.time()
-        if work is not None and local is not None and float(local.get("time", 0.0)) >= self._began:
-            step, told = int(local.get("step", 0)), str(local.get("state", ""))
+        try:
+            local = read_local(work / _LOCAL) if work is not None else None
+            self._broken = ""
+        except ContractError as error:
+            # What nobody can read tells of no hang; a trainer that hangs is also found by its watcher, who needs no
+            # file for that.
+            local, state, step, note = None, "training", self._step, "the trainer's heartbeat cannot be read"
+            if error.what != self._broken:
+                self._progress.phase(f"{note}: {error.what} ({error.where})")
+            self._broken = error.what
+        if work is not None and local is not None and local.time >= self._began:
+            step = self._step = local.step
             saving = _saving(work)
             signs = (_sizes(work), saving)
             known: dict[str, State] = {"paused": "waiting-for-judge", "starting": "starting"}
-            state = known.get(told, "saving" if saving else "training")
-            note = "verl and Ray" if told == "starting" else "" if told in ("training", "paused") else told
+            state = known.get(local.state, "saving" if saving else "training")
+            note = "verl and Ray" if local.state == "starting" else local.state
+            note = "" if local.state in ("training", "paused") else note
         if signs != self._signs:
             self._signs, self._sequence = signs, self._sequence + 1
         return Heartbeat(self._attempt, self._start, self._sequence, state, step, note, time.time())
@@ -97,12 +123,36 @@ class Beats:
                 return
 
 
-def _read(path: Path) -> dict[str, Any] | None:
+def read_local(path: Path) -> Local | None:
+    """What the watcher of the trainer wrote last; None where it has written nothing.
+
+    Raises:
+        ContractError: it cannot be read, or is no heartbeat.
+    """
     try:
-        found = json.loads(path.read_text())
-    except (OSError, ValueError):
+        found = json.loads(path.read_bytes())
+    except FileNotFoundError:
         return None
-    return found if isinstance(found, dict) else None
+    except (OSError, ValueError, RecursionError) as error:
+        raise ContractError(str(error) or type(error).__name__, where=str(path), remedy="delete it") from error
+    values: dict[str, Any] = found if isinstance(found, dict) else {}
+    moment, step, state = (values.get(name) for name in ("time", "step", "state"))
+    if (
+        isinstance(moment, float | int)
+        and isinstance(step, int)
+        and isinstance(state, str)
+        # In Python true is a number; neither is NaN below anything.
+        and not isinstance(moment, bool)
+        and not isinstance(step, bool)
+        and abs(moment) < _LARGEST
+        and abs(step) < _LARGEST
+    ):
+        return Local(float(moment), max(0, int(step)), state)
+    raise ContractError(
+        "it has no time, step and state of their types",
+        where=str(path),
+        remedy="delete it; the next one is written anew",
+    )
 
 
 def _sizes(work: Path) -> tuple[tuple[str, int, int], ...]:

@@ -7,6 +7,7 @@ the step itself has written so far (rollouts, ledger, metrics), and its manifest
 
 import io
 import os
+import re
 import shutil
 import sqlite3
 import threading
@@ -25,6 +26,7 @@ from components.engine.process import read_metrics
 
 FOLDER = "checkpoints"
 _STAGING = "shipping"
+_NAME = re.compile(r"global_step_(0|[1-9][0-9]{0,17})", re.ASCII)
 _LOGS = ("rollouts.sqlite", "ledger.sqlite")
 """In the order in which they are copied: no rollout may be without its verdicts."""
 _METRICS = "metrics-*.jsonl"
@@ -76,16 +78,24 @@ class CheckpointKeeper:
         self._over = threading.Event()
         self._drop = threading.Event()
         self._thread: threading.Thread | None = None
+        self._foreign: set[str] = set()
+        """Names that were told."""
         self.trouble = ""
         """Why the newest checkpoint is not in the store; "" where it is, or is on its way."""
 
     def stored(self) -> list[int]:
-        """Steps of the whole checkpoints in the store, ascending."""
-        found = []
+        """Steps of the whole checkpoints in the store, ascending. What else lies there is told once, and left."""
+        found, foreign = [], set()
         for entry in self._store.list(self._root):
-            parts = entry.key[len(self._root) + 1 :].split("/")
-            if len(parts) == 2 and parts[1] == MANIFEST_NAME and parts[0].startswith("global_step_"):
-                found.append(int(parts[0].removeprefix("global_step_")))
+            name, _, rest = entry.key[len(self._root) + 1 :].partition("/")
+            step = _step_of(name)
+            if step is None:
+                foreign.add(name)
+            elif rest == MANIFEST_NAME:
+                found.append(step)
+        for name in sorted(foreign - self._foreign):
+            self._progress.phase(f"{join(self._root, name)} in the store is no checkpoint of ours, and is left alone")
+        self._foreign |= foreign
         return sorted(found)
 
     def restore(self) -> int:
@@ -222,8 +232,8 @@ class CheckpointKeeper:
         kept = {f"global_step_{step}" for step in whole[-self._keep :]}
         present = {entry.key[len(self._root) + 1 :].split("/")[0] for entry in self._store.list(self._root)}
         for name in present - kept:
-            number = name.removeprefix("global_step_")
-            if number.isdigit() and int(number) <= newest:
+            number = _step_of(name)
+            if number is not None and number <= newest:
                 self._store.delete(join(self._root, name))
 
     def _key(self, step: int) -> str:
@@ -242,6 +252,12 @@ class _Stoppable(Progress):
         if self._dropped.is_set():
             raise _StoppedError
         super().advance(n, note, typical=typical)
+
+
+def _step_of(name: str) -> int | None:
+    """The step whose checkpoint has this name; None for a name that we give none."""
+    found = _NAME.fullmatch(name)
+    return int(found[1]) if found else None
 
 
 def _files(folder: Path) -> Iterator[Path]:

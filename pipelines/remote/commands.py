@@ -44,6 +44,8 @@ def run_submit(options: argparse.Namespace) -> None:
     """Start a run, and say where it is."""
     from components.core.errors import ConfigError
     from components.planning.pins import loose_models
+    from pipelines.remote.asked import namespace_of
+    from pipelines.remote.keys import key_notes
     from pipelines.remote.submit import prepare, submit
 
     given, overrides = split_arguments(options.arguments, _VARIABLES)
@@ -56,6 +58,8 @@ def run_submit(options: argparse.Namespace) -> None:
         print(f"note: {loose}", file=sys.stderr)
     kubernetes = prepared.experiment.cluster.kubernetes
     remote = connect(kubernetes.namespace if kubernetes else "")
+    for note in key_notes(prepared.experiment, namespace_of(remote), trains=not given.get("CHECKPOINT")):
+        print(f"note: {note}", file=sys.stderr)
     done = submit(remote, prepared, allow_tags=allow_tags())
     print(f"run {done.run_id}: experiment {prepared.experiment.name}, pipeline {done.version}")
     print(f"page: {done.page}\nnext: make logs RUN={done.run_id[:8]}")

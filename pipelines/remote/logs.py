@@ -1,5 +1,6 @@
 """What became of each step of a run, and what its pod wrote."""
 
+import math
 import os
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,6 +15,9 @@ from pipelines.remote.tasks import Task, seconds_of, tasks_of, took
 _LINES = 100
 _PATIENCE = 5.0
 """Seconds that the Kubernetes API gets; logs of a pod are an addition to what KFP tells."""
+_LONGEST = 3600.0
+PATIENCE_VARIABLE = "GAVEL_KUBE_PATIENCE"
+"""In the environment: another number of seconds."""
 PodLogs = Callable[[str, str, str], Sequence[tuple[str, str]]]
 """(namespace, run id, step) -> (pod, log) pairs."""
 
@@ -74,7 +78,27 @@ def _pods(namespace: str, run_id: str, step: str, pod_logs: PodLogs) -> list[str
 def _from_kubernetes(namespace: str, run_id: str, step: str) -> list[tuple[str, str]]:
     from components.kube.cluster import Cluster
 
-    cluster = Cluster.connect(namespace, patience=float(os.environ.get("GAVEL_KUBE_PATIENCE") or _PATIENCE))
+    cluster = Cluster.connect(namespace, patience=_patience())
     pods: list[dict[str, Any]] = cluster.pods({"pipeline/runid": run_id, "gavel.dev/step": step})
     names = sorted((pod["metadata"].get("creationTimestamp") or "", pod["metadata"]["name"]) for pod in pods)
     return [(name, cluster.log(name, "main", lines=_LINES)) for _, name in names]
+
+
+def _patience() -> float:
+    """Seconds for the Kubernetes API.
+
+    Raises:
+        ConfigError: the variable holds no such number.
+    """
+    text = os.environ.get(PATIENCE_VARIABLE, "").strip()
+    try:
+        seconds = float(text) if text else _PATIENCE
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds <= _LONGEST:
+        raise ConfigError(
+            f"{PATIENCE_VARIABLE} is {text[:40]!r}, and no number of seconds above 0 and up to {_LONGEST:g}",
+            where=f"${PATIENCE_VARIABLE}",
+            remedy=f"set it to a number, or unset it for {_PATIENCE:g}",
+        )
+    return seconds

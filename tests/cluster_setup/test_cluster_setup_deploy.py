@@ -353,3 +353,47 @@ def test_an_initializer_that_restricted_would_refuse_is_told_with_the_command_th
     change = json.loads(told.partition("-p '")[2].rstrip("'"))
     world.put(kind, None, "default", change)
     assert initializer.advice(world) is None
+
+
+def test_deploying_over_another_overlay_is_told_before_the_first_change(world: World) -> None:
+    """It takes over what both have; what the other alone has is nobody's to look after any more."""
+    shared = {(item["kind"], item["metadata"]["name"]) for item in objects("h800")}
+    both = 0
+    for item in with_overlay(objects("dev"), "dev"):
+        key = (item["kind"], item["metadata"]["name"])
+        if key in shared and item["kind"] != "Secret":
+            both += 1
+            there = world.there.get((item["kind"].lower(), item["metadata"].get("namespace"), key[1]), {})
+            world.put(item["kind"].lower(), item["metadata"].get("namespace"), key[1], {**there, **item})
+    world.put(
+        "statefulset",
+        "gavel",
+        "minio",
+        {
+            "kind": "StatefulSet",
+            "metadata": {"namespace": "gavel", "annotations": {OVERLAY: "dev"}},
+            "spec": {"replicas": 1},
+            "status": {"updatedReplicas": 1, "readyReplicas": 1},
+        },
+    )
+    world.put(
+        "job",
+        "gavel",
+        "gavel-bucket",
+        {"kind": "Job", "metadata": {"annotations": {OVERLAY: "dev"}}, "status": {"succeeded": 1}},
+    )
+    said: list[tuple[int, str]] = []
+    deploy(world, "h800", Options(), lambda line: said.append((len(world.changed), line)))
+    [(changed, note)] = [(count, line) for count, line in said if "overlay dev is deployed here" in line]
+    assert changed == 0
+    assert f"{both} objects that both have become h800's" in note
+    assert "make undeploy OVERLAY=dev FORCE=1" in note
+
+
+@pytest.mark.parametrize("owner", [None, "h800"])
+def test_what_is_this_overlays_or_nobodys_is_taken_without_a_word(world: World, owner: str | None) -> None:
+    annotations = {} if owner is None else {OVERLAY: owner}
+    world.put("serviceaccount", "gavel", "gavel-trainer", {"metadata": {"annotations": annotations}})
+    said: list[str] = []
+    deploy(world, "h800", Options(), said.append)
+    assert not [line for line in said if "is deployed here" in line]

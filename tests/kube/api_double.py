@@ -162,9 +162,9 @@ class _Handler(BaseHTTPRequestHandler):
                 raise RefusedError(400, "BadRequest", "the double plays no dry run")
             if fault.status:
                 reasons = {409: "Conflict", 410: "Expired", 403: "Forbidden", 429: "TooManyRequests"}
-                raise RefusedError(
-                    fault.status, reasons.get(fault.status, "InternalError"), f"fault {fault.status} of the test"
-                )
+                reason = fault.reason or reasons.get(fault.status, "InternalError")
+                details = {"name": self.name} if reason == "NotFound" else None
+                raise RefusedError(fault.status, reason, f"fault {fault.status} of the test", details)
             if kind is None:
                 return self._send(404, b"404 page not found\n", "text/plain")
             if verb == "watch":

@@ -15,6 +15,8 @@ class Fault:
     skip: int = 0
     status: int | None = None
     """Refuse with this status before anything is done."""
+    reason: str = ""
+    """Of that refusal; by default the usual one."""
     retry_after: int | None = None
     """Seconds, as a header of the refusal."""
     delay: float = 0.0

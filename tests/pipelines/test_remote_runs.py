@@ -161,6 +161,16 @@ def test_logs_of_pods_come_where_kubernetes_answers(world):
     assert "cannot be read from here: no kubeconfig" in run_logs(connect(), "two", pod_logs=away)
 
 
+@pytest.mark.parametrize("value", ["abc", "0", "-1", "nan", "inf", "1e9", "5 s"])
+def test_a_patience_that_is_no_number_of_seconds_is_named(world, monkeypatch, value):
+    """What KFP told is shown all the same."""
+    monkeypatch.setenv("GAVEL_KUBE_PATIENCE", value)
+    text = run_logs(connect(), "two")
+    assert f"the log of score cannot be read from here: GAVEL_KUBE_PATIENCE is {value!r}, and no number" in text
+    assert "kubectl -n kubeflow logs" in text
+    assert "resolve" in text
+
+
 def test_a_step_that_is_none(world, capsys):
     assert main(["logs", "two", "--step", "scor"]) == 1
     assert "there is no step 'scor'" in capsys.readouterr().err

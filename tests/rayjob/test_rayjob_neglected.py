@@ -9,7 +9,9 @@ from ray_training import BASE, IDENTITY, PLACE, Played, training
 from test_rayjob_follow import QUICK, InThread, follow, jobs, wait_for
 
 from components.core.errors import StepError
+from components.kube.errors import AlreadyExistsError
 from components.kube.kinds import RAY_JOBS
+from components.rayjob import attempts
 from components.rayjob.build import entrypoint, rayjob
 from components.rayjob.patience import Patience
 
@@ -95,3 +97,28 @@ def test_a_job_of_a_cancelled_run_that_is_still_going_is_waited_for(api: Api, pl
     [new] = api.cluster().list(RAY_JOBS)
     assert new["metadata"]["uid"] != old["metadata"]["uid"]
     assert "deleted by somebody else" not in played.output
+
+
+def test_a_job_that_no_list_shows_and_that_cannot_be_made_is_told(
+    double: Api, played: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attempts, "_UNCLEAR", 5)
+    double.faults.add("^create .*rayjobs", times=1000, status=409, reason="AlreadyExists")
+    with pytest.raises(AlreadyExistsError, match="create refused"):
+        follow(double, played)
+    assert jobs(double) == []
+
+
+def test_a_job_that_is_for_ever_being_deleted_in_lists_alone_is_told(
+    double: Api, played: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As an old cache in front of the server tells it."""
+    entry = entrypoint(played.asked.store_url, f"{PLACE}/request.json")
+    body = rayjob(training(played.asked.experiment), IDENTITY, entry)
+    stale = double.cluster().create(RAY_JOBS, body)
+    double.cluster().delete(RAY_JOBS, BASE)
+    stale["metadata"]["deletionTimestamp"] = stale["metadata"]["creationTimestamp"]
+    monkeypatch.setattr(attempts, "_UNCLEAR", 5)
+    monkeypatch.setattr(attempts.AttemptLog, "_jobs", lambda _: {0: stale})
+    with pytest.raises(StepError, match="goes and is there again, 6 times"):
+        follow(double, played)

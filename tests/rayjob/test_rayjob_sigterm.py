@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+import urllib3
 from kube_fixture import Api
 from operators import Ray, RayOperator
 from ray_training import BASE, Played, training
@@ -123,3 +124,31 @@ def test_the_pods_token_is_shown_where_kfp_wants_one(
     monkeypatch.setenv("KF_PIPELINES_SA_TOKEN_PATH", str(token))
     assert cancelled() == (False, "the KFP API says RUNNING")
     assert kfp.asked[0][1] == "Bearer of-the-pod"
+
+
+def test_a_server_without_tls_is_no_answer(monkeypatch: pytest.MonkeyPatch, kfp: KfpDouble) -> None:
+    monkeypatch.setenv("KFP_HOST", kfp.url.replace("http:", "https:"))
+    found, how = cancelled()
+    assert found is None
+    assert how.startswith("the KFP API cannot be asked: ")
+
+
+def test_kfps_client_that_stumbles_over_a_failure_of_tls_is_no_answer(
+    monkeypatch: pytest.MonkeyPatch, kfp: KfpDouble
+) -> None:
+    """It decodes the body of the error that it has just made without one."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise urllib3.exceptions.SSLError("certificate verify failed")
+
+    monkeypatch.setattr(urllib3.PoolManager, "request", fail)
+    assert cancelled() == (None, "the KFP API cannot be asked: no TLS connection")
+
+
+def test_a_failure_of_tls_is_no_cancellation(
+    double: Api, played: Played, monkeypatch: pytest.MonkeyPatch, kfp: KfpDouble
+) -> None:
+    monkeypatch.setenv("KFP_HOST", kfp.url.replace("http:", "https:"))
+    terminated(double, played)
+    assert double.cluster().get(RAY_JOBS, BASE) is not None
+    assert "the run is not known to be cancelled (the KFP API cannot be asked: " in played.output

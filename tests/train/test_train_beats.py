@@ -80,6 +80,63 @@ def test_waiting_for_the_judge_and_saving_are_told(store: Store, tmp_path: Path)
     assert (found.beat().state, found.beat().note) == ("training", "12 of 16 responses judged")
 
 
+BROKEN = (
+    b"",
+    b"{",
+    b"\xff",
+    b"[" * 100_000,
+    b"[]",
+    b"null",
+    b"{}",
+    b'{"time": "late", "step": 3, "state": "training"}',
+    b'{"time": [1], "step": 3, "state": "training"}',
+    b'{"time": null, "step": 3, "state": "training"}',
+    b'{"time": NaN, "step": 3, "state": "training"}',
+    b'{"time": 1e999, "step": 3, "state": "training"}',
+    b'{"time": 1' + b"0" * 400 + b', "step": 3, "state": "training"}',
+    b'{"time": true, "step": 3, "state": "training"}',
+    b'{"time": 1, "step": 3.5, "state": "training"}',
+    b'{"time": 1, "step": "3", "state": "training"}',
+    b'{"time": 1, "step": true, "state": "training"}',
+    b'{"time": 1, "step": 3, "state": null}',
+    b'{"time": 1, "step": 3}',
+)
+
+
+@pytest.mark.parametrize("content", BROKEN, ids=range(len(BROKEN)))
+def test_a_broken_file_of_the_watcher_is_told_and_is_no_hang(store: Store, tmp_path: Path, content: bytes) -> None:
+    work, stream = tmp_path / "work", io.StringIO()
+    found = Beats(store, PLACE, "job-r1", Progress("t", stream=stream), seconds=0.02)
+    work.mkdir()
+    found.watch(work)
+    local(work, "paused", 3)
+    assert found.beat().step == 3
+    (work / "heartbeat.json").write_bytes(content)
+    first, second = found.beat(), found.beat()
+    # A pause that is over by now would else count as one that lasts.
+    assert (first.state, first.step) == ("training", 3)
+    assert first.note == "the trainer's heartbeat cannot be read"
+    assert second.sequence > first.sequence
+    assert stream.getvalue().count("the trainer's heartbeat cannot be read") == 1
+    assert "heartbeat.json" in stream.getvalue()
+    local(work, "training", 4)
+    assert (found.beat().step, found.beat().note) == (4, "")
+
+
+def test_the_thread_outlives_a_broken_file(store: Store, tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / "heartbeat.json").write_text('{"time": "late", "step": {}, "state": 1}')
+    found = beats(store)
+    found.watch(work)
+    with found:
+        end = time.monotonic() + 10
+        while (seen := messages.read_heartbeat(store, PLACE)) is None or seen.sequence < 3:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+    assert seen.note == "the trainer's heartbeat cannot be read"
+
+
 def test_it_reaches_the_store_until_the_block_ends(store: Store) -> None:
     with beats(store):
         end = time.monotonic() + 10

@@ -116,6 +116,30 @@ def test_a_start_with_an_empty_disk_goes_on_where_the_store_is(store: Store, tmp
     assert sorted(path.name for path in other.work.iterdir()) == ["checkpoints", "metrics-1.jsonl", "rollouts.sqlite"]
 
 
+FOREIGN = ("global_step_x", "global_step_", "global_step_-1", "global_step_02", "global_step_\u0663", "notes")
+
+
+def test_what_is_no_checkpoint_of_ours_is_told_and_left(store: Store, tmp_path: Path) -> None:
+    training = Training(tmp_path / "a")
+    for name in FOREIGN:
+        store.write_bytes(f"{PLACE}/checkpoints/{name}/manifest.json", b"{}")
+    stream = io.StringIO()
+    kept = keeper(store, training, stream)
+    assert kept.restore() == 0
+    kept.start()
+    for step in (1, 2):
+        training.checkpoint(step)
+        wait_for(lambda step=step: step in kept.stored())
+    kept.finish(10)
+    assert kept.stored() == [2]
+    said = stream.getvalue()
+    for name in FOREIGN:
+        assert store.exists(f"{PLACE}/checkpoints/{name}/manifest.json")
+        assert said.count(f"checkpoints/{name} in the store is no checkpoint of ours") == 1
+    other = Training(tmp_path / "b")
+    assert keeper(store, other).restore() == 2
+
+
 def test_what_the_disk_has_comes_before_what_the_store_has(store: Store, tmp_path: Path) -> None:
     training = Training(tmp_path / "a")
     training.checkpoint(2)

@@ -1,12 +1,16 @@
 """The cluster: where the steps run and where results lie. No result's identity depends on it."""
 
+import urllib.parse
 from collections.abc import Iterable
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field, StringConstraints
 
 from components.core.spec.base import Conflict, Count, Name, Spec, Text
 from components.core.spec.kubernetes import KubernetesSpec
+
+_CREDENTIALS: Final = "the URL carries credentials (not shown), or an @"
+_KEYS: Final = "the store's keys come from the environment, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
 
 
 class StoreSpec(Spec):
@@ -23,6 +27,9 @@ class StoreSpec(Spec):
     """Bucket; it must exist for s3, and is made for embedded_s3 (null: gavel). Unit: none. Default: null."""
 
     def conflicts(self) -> Iterable[Conflict]:
+        if self.url is not None and "@" in self.url:
+            yield Conflict("url", _CREDENTIALS, "take them out (and revoke them if the file was shared); " + _KEYS)
+            return
         if self.kind == "s3":
             for key, example in (("endpoint", "http://minio.storage.svc:9000"), ("bucket", "gavel")):
                 if getattr(self, key) is None:
@@ -34,8 +41,8 @@ class StoreSpec(Spec):
         else:
             if self.endpoint is not None:
                 yield Conflict("endpoint", f"kind {self.kind} has no endpoint of yours", "remove it, or set kind: s3")
-        if self.endpoint is not None and not self.endpoint.startswith(("http://", "https://")):
-            yield Conflict("endpoint", f"{self.endpoint!r} is not an http:// or https:// URL", "write http://host:port")
+        if self.endpoint is not None and (problem := _endpoint_problem(self.endpoint)):
+            yield Conflict("endpoint", *problem)
         if self.kind == "folder":
             if self.bucket is not None:
                 yield Conflict("bucket", f"{self.bucket!r}: a folder has no bucket", "remove it, or set kind: s3")
@@ -45,6 +52,23 @@ class StoreSpec(Spec):
                 )
         if self.kind == "embedded_s3" and self.url is not None:
             yield Conflict("url", "the embedded server has no URL of yours", "remove it, or set kind: folder or s3")
+
+
+def _endpoint_problem(url: str) -> tuple[str, str] | None:
+    """What is wrong with an S3 server's URL, and the remedy. The URL is shown only where it holds no credentials."""
+    # Before anything reads it as a URL: a password may hold what a URL's parser would quote in its complaint.
+    if "@" in url:
+        return _CREDENTIALS, "take them out (and revoke them if the file was shared); " + _KEYS
+    if not url.startswith(("http://", "https://")):
+        return f"{url!r} is not an http:// or https:// URL", "write http://host:port"
+    try:
+        parts = urllib.parse.urlsplit(url)
+        _ = parts.port
+    except ValueError as error:
+        return f"not a URL ({error})", "write http://host:port"
+    if not parts.hostname or parts.path.strip("/") or parts.query or parts.fragment:
+        return f"{url!r} is not the URL of a server alone", "write http://host:port, without a path"
+    return None
 
 
 class ClusterSpec(Spec):

@@ -154,13 +154,14 @@ class JudgeSpec(Spec):
 
 
 def _url_problem(url: str) -> str | None:
+    # Before anything reads it as a URL: a password may hold what a URL's parser would quote in its complaint.
+    if "@" in url:
+        return "the URL carries credentials (not shown), or an @; name the variable with the key in api_key_env instead"
     try:
         parts = urllib.parse.urlsplit(url)
         _ = parts.port
     except ValueError as error:
         return f"not a URL ({error})"
-    if parts.username is not None or parts.password is not None:
-        return "the URL carries credentials; name the variable with the key in api_key_env instead"
     if parts.scheme not in ("http", "https") or not parts.hostname or any(char.isspace() for char in url):
         return f"{url!r} is not an http:// or https:// URL"
     if parts.query or parts.fragment:

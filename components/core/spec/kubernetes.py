@@ -142,8 +142,8 @@ class KubernetesSpec(Spec):
     """Longest wait for nodes or the queue's admission; null waits as long as it takes. Unit: minutes.
     Default: null."""
     lease_minutes: Annotated[float, Field(ge=5)] = 360.0
-    """How long a run that is gone keeps its judges, since a living one renews its lease. Unit: minutes.
-    Default: 360.0."""
+    """How long a run keeps its judges after it is gone, or between two steps that ask them; a step that asks renews the
+    lease, and brings up again what ended meanwhile. Unit: minutes. Default: 360.0."""
 
     def pool(self, name: str | None) -> PoolSpec | None:
         """The pool of that name, None when there is none of it; without a name, the judges' one."""

@@ -13,6 +13,7 @@ from minio.error import S3Error
 
 from components.core.errors import StorageError
 from components.core.store.s3_errors import Place, s3_errors
+from components.core.within import within
 
 ENDPOINT_VARIABLE = "GAVEL_S3_ENDPOINT"
 ACCESS_VARIABLE = "AWS_ACCESS_KEY_ID"
@@ -23,6 +24,8 @@ _DEFAULT_REGION = "us-east-1"
 _REGION = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])?")
 _CONNECT_SECONDS = 3.0
 _CHECK_READ_SECONDS = 6.0
+_CHECK_SECONDS = 15.0
+"""For the whole check of a bucket."""
 _READ_SECONDS = 60.0
 _POOL = 16
 
@@ -73,6 +76,13 @@ class S3Settings:
                 )
         if not _REGION.fullmatch(self.region):
             raise StorageError(f"not a region: {self.region!r}", where=REGION_VARIABLE, remedy="such as us-east-1")
+        # Before anything reads it as a URL: a password may hold what a URL's parser would quote in its complaint.
+        if "@" in self.endpoint:
+            raise StorageError(
+                "the endpoint of an S3 server must not hold credentials",
+                where=ENDPOINT_VARIABLE,
+                remedy=f"put them into {ACCESS_VARIABLE} and {SECRET_VARIABLE}",
+            )
         try:
             parts = urlsplit(self.endpoint)
             _ = parts.port
@@ -82,12 +92,6 @@ class S3Settings:
                 where=ENDPOINT_VARIABLE,
                 remedy="write http://HOST:PORT or https://HOST, without a path",
             ) from None
-        if parts.username or parts.password:
-            raise StorageError(
-                "the endpoint of an S3 server must not hold credentials",
-                where=ENDPOINT_VARIABLE,
-                remedy=f"put them into {ACCESS_VARIABLE} and {SECRET_VARIABLE}",
-            )
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.path or parts.query:
             raise StorageError(
                 f"not an endpoint of an S3 server: {self.endpoint}",
@@ -151,11 +155,24 @@ def check_bucket(settings: S3Settings, bucket: str, prefix: str = "", *, create:
     Raises:
         StorageError: within about 15 seconds, whatever is wrong.
     """
-    client = settings.client(read_seconds=_CHECK_READ_SECONDS, retries=1)
-    with s3_errors(Place(settings.endpoint, f"s3://{bucket}")):
-        try:
-            next(iter(client.list_objects(bucket, prefix=f"{prefix}/" if prefix else "", recursive=False)), None)
-        except S3Error as error:
-            if error.code != "NoSuchBucket" or not create:
-                raise
-            client.make_bucket(bucket, location=settings.region)
+    place = Place(settings.endpoint, f"s3://{bucket}")
+
+    def check() -> None:
+        client = settings.client(read_seconds=_CHECK_READ_SECONDS, retries=1)
+        with s3_errors(place):
+            try:
+                next(iter(client.list_objects(bucket, prefix=f"{prefix}/" if prefix else "", recursive=False)), None)
+            except S3Error as error:
+                if error.code != "NoSuchBucket" or not create:
+                    raise
+                client.make_bucket(bucket, location=settings.region)
+
+    try:
+        within(_CHECK_SECONDS, check)
+    except TimeoutError as error:
+        # The client limits each read alone, and a server that sends a byte now and then keeps below that.
+        raise StorageError(
+            f"the server answers too slowly: to list the bucket takes it more than {_CHECK_SECONDS:g} s",
+            where=place.where,
+            remedy=f"see whether the server and the network to it are well, or correct {ENDPOINT_VARIABLE}",
+        ) from error

@@ -15,6 +15,8 @@ from components.kube.labels import ANNOTATION_SPEC
 
 Object = dict[str, Any]
 
+_UNCLEAR = 50
+"""How often two looks may tell the opposite; runs that come and go at the same moment do so a few times."""
 GONE_SECONDS = 600.0
 """How long the end of a former judge of the same name may take: its pods have time to end, and volumes to detach."""
 
@@ -42,26 +44,35 @@ def take(
         The object, and whether it was made now.
 
     Raises:
-        JudgeError: there is another one of this name, or a former one does not go.
+        JudgeError: there is another one of this name, a former one does not go, or the API server tells in turn that it
+            is there and that it is not.
         KubeError: the API server refuses, or is away.
     """
     name = body["metadata"]["name"]
     end = time.monotonic() + patience
-    waited = False
+    waited, unclear = False, 0
     while True:
         now = cluster.get(INFERENCE_SERVICES, name)
         if now is None:
             try:
                 return cluster.create(INFERENCE_SERVICES, written(body, Leases({lease.key: lease}))), True
             except AlreadyExistsError:
-                # Somebody was quicker, or our own request came through and its answer was lost.
-                time.sleep(min(pause, 0.1))
+                # Somebody was quicker, or our own request came through and its answer was lost. The next look shows it,
+                # unless it is gone again; an API server that goes on telling both is not to be trusted.
+                unclear += 1
+                if time.monotonic() > end or unclear >= _UNCLEAR:
+                    raise _contradicted(cluster, name, unclear) from None
+                time.sleep(min(pause, 0.1 * unclear))
                 continue
         if not is_going(now):
             _check_same(now, body)
             held = renew(cluster, now, lease)
             if held is not None:
                 return held, False
+            # It went, or began to, since that look.
+            unclear += 1
+            if time.monotonic() > end or unclear >= _UNCLEAR:
+                raise _contradicted(cluster, name, unclear)
             continue
         help_end(cluster, now)
         if not waited:
@@ -128,6 +139,15 @@ def _let_go(cluster: Cluster, service: Object, decide: Callable[[Leases], Leases
         # From here on nobody takes a lease on it; deleting twice, or what another has deleted, does no harm.
         cluster.delete(INFERENCE_SERVICES, name, uid=uid)
     return found
+
+
+def _contradicted(cluster: Cluster, name: str, times: int) -> JudgeError:
+    return JudgeError(
+        f"the judge's object is there and is not: {times} times it was neither made nor held",
+        where=f"InferenceService {cluster.namespace}/{name}",
+        remedy="see who makes and deletes InferenceServices of this name, and whether the API server is well "
+        "(an old cache in front of it), then run the step again",
+    )
 
 
 def _check_same(there: Object, wanted: Object) -> None:

@@ -20,6 +20,13 @@ _AGAIN = 60.0
 """Seconds until a renewal that failed is tried again."""
 
 
+def on_cluster(judges: Sequence["JudgeSpec"], cluster: "ClusterSpec") -> list["JudgeSpec"]:
+    """Those of the judges that are objects of the cluster, and so have leases."""
+    if cluster.placement != "kubernetes" or cluster.kubernetes is None:
+        return []
+    return [judge for judge in judges if judge.serving == "kserve"]
+
+
 @contextlib.contextmanager
 def renewing(
     judges: Sequence["JudgeSpec"],
@@ -43,9 +50,8 @@ def renewing(
         every: seconds between two renewals; a quarter of a lease by default.
         at_once: whether the first renewal is now, rather than after that time.
     """
-    kubernetes = cluster.kubernetes
-    served = [judge for judge in judges if judge.serving == "kserve"]
-    if cluster.placement != "kubernetes" or kubernetes is None or not served:
+    kubernetes, served = cluster.kubernetes, on_cluster(judges, cluster)
+    if kubernetes is None or not served:
         yield
         return
     minutes = kubernetes.lease_minutes

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from components.core.errors import ConfigError
+from components.core.spec import Experiment
 from components.core.spec.load import load_experiment
 from components.core.spec.secrets import is_secret, names_secret
 
@@ -96,3 +98,53 @@ def test_a_secret_in_the_wrong_place_is_not_repeated(refused: Callable[..., str]
 
 def test_the_name_of_a_variable_is_taken() -> None:
     assert load_experiment("tiny", ["judge.api_key_env=JUDGE_API_KEY"]).judge.api_key_env == "JUDGE_API_KEY"
+
+
+USERS = (
+    "user:{0}@",
+    "user:{0}/x@",
+    "user:{0}?x#y@",
+    "{0}@",
+    ":{0}@",
+    "user:[{0}]@",
+    "user:{0}%40x@",
+    "user:{0}@twice@",
+)
+
+
+@pytest.mark.parametrize("user", USERS)
+@pytest.mark.parametrize("scheme", ["http://", "https://", "ftp://", ""])
+@pytest.mark.parametrize("key", ["cluster.store.endpoint", "judge.endpoint"])
+def test_credentials_of_an_endpoint_are_refused_and_not_shown(
+    refused: Callable[..., str], key: str, scheme: str, user: str
+) -> None:
+    """In whatever form: a password may hold characters after which nothing looks like one any more."""
+    password = "hunter2Hunter2"
+    url = f"{scheme}{user.format(password)}127.0.0.1:9000"
+    whole = ["cluster=dev"] if key.startswith("cluster") else ["judge.serving=external", "judge.source=null"]
+    message = refused(*whole, f"{key}='{url}'")
+    assert password not in message
+    assert key in message
+    assert "credentials" in message or "a secret has no place" in message
+
+
+def test_credentials_in_the_stores_url_are_not_shown_either(refused: Callable[..., str]) -> None:
+    message = refused("cluster=dev", f"cluster.store.url='s3://{USERS[1].format('hunter2')}gavel/x'")
+    assert "hunter2" not in message.lower()
+    assert "cluster.store.url" in message
+
+
+def test_an_experiment_from_json_is_held_to_the_same() -> None:
+    """As a rerun from KFP's page brings it, past the files."""
+    text = load_experiment("dev_cluster").to_json()
+    there = "http://minio.gavel.svc.cluster.local:9000"
+    assert there in text
+    with pytest.raises(ConfigError) as caught:
+        Experiment.from_json(text.replace(there, f"http://{USERS[1].format('hunter2')}minio:9000"))
+    assert "hunter2" not in str(caught.value).lower()
+    assert "credentials" in str(caught.value)
+
+
+@pytest.mark.parametrize("url", ["http://s3.test/path", "http://s3.test?x", "http://:9000", "http://s3.test:port"])
+def test_an_endpoint_is_a_server_alone(refused: Callable[..., str], url: str) -> None:
+    assert "cluster.store.endpoint" in refused("cluster=dev", f"cluster.store.endpoint='{url}'")

@@ -1,5 +1,6 @@
 """Wrong endpoints: each is told apart, in bounded time."""
 
+import contextlib
 import http.server
 import socket
 import ssl
@@ -92,6 +93,38 @@ def test_server_that_never_answers_is_given_up(monkeypatch: pytest.MonkeyPatch) 
         silent.listen(8)
         error = failure(monkeypatch, f"http://127.0.0.1:{silent.getsockname()[1]}")
     assert "no answer came in time" in error.what
+
+
+@pytest.mark.parametrize("head", [b"", b"HTTP/1.1 200 OK\r\nContent-Type: application/xml\r\n\r\n"])
+def test_a_server_that_drips_is_given_up(monkeypatch: pytest.MonkeyPatch, head: bytes) -> None:
+    """Each byte comes well within the limit of one read; header or body have no end."""
+    monkeypatch.setattr(s3_client, "_CHECK_SECONDS", 1.0)
+    over = threading.Event()
+
+    def drip(connection: socket.socket) -> None:
+        with connection, contextlib.suppress(OSError):
+            connection.recv(65536)
+            connection.sendall(head)
+            while not over.wait(0.05):
+                connection.sendall(b"<" if head else b"H")
+
+    def serve() -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = server.accept()
+                threading.Thread(target=drip, args=(connection,), daemon=True).start()
+
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen(8)
+        threading.Thread(target=serve, daemon=True).start()
+        try:
+            error = failure(monkeypatch, f"http://127.0.0.1:{server.getsockname()[1]}")
+        finally:
+            over.set()
+    assert "answers too slowly" in error.what
+    assert "s3://bucket" in error.where
+    assert "GAVEL_S3_ENDPOINT" in error.remedy
 
 
 @pytest.mark.parametrize("status", [200, 404])
@@ -197,7 +230,8 @@ def test_missing_settings_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
         Store.open("s3://bucket")
 
 
-def test_endpoint_with_credentials_is_refused_without_printing_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    error = failure(monkeypatch, "http://user:hidden@127.0.0.1:9000")  # secrets: allow (made up)
+@pytest.mark.parametrize("user", ["user:hidden", "user:hidden/x", "user:x/hidden", "hidden", "user:[hidden"])
+def test_endpoint_with_credentials_is_refused_without_printing_them(monkeypatch: pytest.MonkeyPatch, user: str) -> None:
+    error = failure(monkeypatch, f"http://{user}@127.0.0.1:9000")
     assert "must not hold credentials" in error.what
     assert "hidden" not in str(error)

@@ -230,3 +230,28 @@ def test_a_former_judge_that_never_goes_is_told(double: Api) -> None:
     assert release(cluster, service, "a") is Ended.ENDED
     with pytest.raises(hold.JudgeError, match="has not gone within"):
         take(cluster, BODY, lease("b"), told=quiet, patience=0.1, pause=0.05)
+
+
+def test_a_server_that_tells_both_there_and_not_there_is_left(double: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each create finds one, and each look finds none."""
+    monkeypatch.setattr(hold, "_UNCLEAR", 6)
+    double.faults.add("^create .*inferenceservices", times=1000, status=409, reason="AlreadyExists")
+    with pytest.raises(hold.JudgeError, match="is there and is not: 6 times") as caught:
+        take(double.cluster(), BODY, lease("a"), told=quiet, pause=0.01)
+    assert f"{double.namespace}/{NAME}" in caught.value.where
+    assert "API server is well" in caught.value.remedy
+
+
+def test_a_server_that_shows_what_no_write_finds_is_left(double: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hold, "_UNCLEAR", 6)
+    cluster = double.cluster()
+    take(cluster, BODY, lease("a"), told=quiet)
+    double.faults.add("^update .*inferenceservices", times=1000, status=404, reason="NotFound")
+    with pytest.raises(hold.JudgeError, match="is there and is not: 6 times"):
+        take(cluster, BODY, lease("b"), told=quiet, pause=0.01)
+
+
+def test_one_that_others_make_and_end_a_few_times_is_taken_in_the_end(double: Api) -> None:
+    double.faults.add("^create .*inferenceservices", times=5, status=409, reason="AlreadyExists")
+    _, made = take(double.cluster(), BODY, lease("a"), told=quiet, pause=0.01)
+    assert made
