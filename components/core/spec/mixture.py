@@ -128,6 +128,20 @@ class MixtureSources(Spec):
         """The sets that are mixed, by name."""
         return {name: files for name in self.known() if (files := getattr(self, name)) is not None}
 
+    def tests(self, name: str, split: str) -> bool:
+        """Whether the set may have test rows: it has test files, or rows that tell their part themselves.
+
+        Args:
+            name: of a set here, or of rows of one's own by their type, such as custom_qa.
+            split: of the mixture; split anew, every set has tests.
+        """
+        source = name.partition("_")[0]
+        files = self.given.get(source)
+        if files is None:
+            return False
+        # MBPP's parts are told by its ids, and MATH's where a row has its path.
+        return split == "resplit-5-1" or isinstance(files, MbppFiles) or source == "math" or bool(files.test)
+
     def trains(self, domain: Domain, split: str) -> bool:
         """Whether some row of this domain can be trained on; of rows of one's own that is taken for granted."""
         for name, files in self.given.items():
@@ -161,7 +175,7 @@ class DedupSpec(Spec):
 
 class DecidedBy(Spec):
     """Who decides whether an answer is right: gold (the official check), judge (a line with the reference answer; gold
-    is recorded at 0 points), or both (lines of equal points)."""
+    is recorded at 0 points), or both (lines of equal points). judge and both take a reward that asks a judge."""
 
     math: Decided = "gold"
     """For mathematics. Unit: none. Default: "gold"."""
