@@ -95,8 +95,8 @@ def check_prepared(experiment: Experiment, store: str) -> None:
         raise ConfigError(
             "the data are not prepared: nothing is published for these sources, settings, seed and code",
             where=f"{store}/{experiment.name}/{STEP.name}",
-            remedy="make data EXPERIMENT=... prepares them, and so does a run without SKIP_DATA=1; finished data are not "
-            "prepared again anyway",
+            remedy="make data EXPERIMENT=... prepares them, and so does a run without SKIP_DATA=1; finished data are "
+            "not prepared again anyway",
         )
 
 
