@@ -43,7 +43,8 @@ class DataFile(Spec):
     """A file of the hub, in the place of ``path``. Unit: none. Default: null."""
     sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None = None
     """Content of the file; computed for a path of this machine when the experiment is loaded, to be given for an s3://
-    URL and required for the hub. It stands for the place in the identity of results. Unit: none. Default: null."""
+    URL and required for the hub. Of a folder it is that of the lines which sha256sum prints for its files in order. It
+    stands for the place in the identity of results. Unit: none. Default: null."""
 
     def conflicts(self) -> Iterable[Conflict]:
         if (self.path is None) == (self.hub is None):
@@ -100,7 +101,8 @@ class MixtureSources(Spec):
     gsm8k: TaskFiles | None = None
     """GSM8K: question, answer. Unit: none. Default: null."""
     math: TaskFiles | None = None
-    """MATH: problem, level, type, solution; rows of MATH-500 are read as well. Unit: none. Default: null."""
+    """MATH: problem, level, type, solution; rows of MATH-500 are read as well, and so are the official archive (.tar,
+    .tar.gz, .tgz) and a folder of its files, one JSON file a problem. Unit: none. Default: null."""
     squad2: TaskFiles | None = None
     """SQuAD 2.0: articles with paragraphs and questions, some without an answer. Unit: none. Default: null."""
     hotpotqa: TaskFiles | None = None
