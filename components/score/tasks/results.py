@@ -84,8 +84,9 @@ def summary(dataset: str, scored: Scored, ks: Sequence[int], sampling: Sampling 
 
 
 def check_writable(path: Path) -> None:
-    """Find out before anything is scored that the file cannot be written. Its folder is made where it is missing and the
-    one above it is there: a whole missing path is a mistyped one.
+    """Find out before anything is scored that the file cannot be written.
+
+    Its folder is made where it is missing and the one above it is there: a whole missing path is a mistyped one.
 
     Raises:
         ConfigError: the path is a folder, or leads nowhere.
