@@ -98,8 +98,10 @@ def _from_store(source: str, work: Path) -> Path:
     system, root = Store.open(folder).arrow()
     path = work / f"{hashlib.sha256(source.encode()).hexdigest()[:16]}-{name}"
     partial = path.with_name(f".{path.name}.partial")
+    key = f"{root.rstrip('/')}/{name}"
     try:
-        with system.open_input_stream(f"{root.rstrip('/')}/{name}") as stream, partial.open("wb") as target:
+        # By default packed files would be unpacked on their way, and be others than their hashes say.
+        with system.open_input_stream(key, compression=None) as stream, partial.open("wb") as target:
             while chunk := stream.read(_CHUNK):
                 target.write(chunk)
     except FileNotFoundError as error:
