@@ -57,7 +57,7 @@ def _score(arguments: Sequence[str]) -> int:
 def _compare(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m components.score.tasks compare",
-        description="Compare two files of scores row by row: change, bootstrap interval, exact sign test.",
+        description="Compare two files of scores row by row: change, paired interval, exact sign test.",
     )
     parser.add_argument("first", type=Path, help="file of scores")
     parser.add_argument("second", type=Path, help="file of scores of the same rows")

@@ -45,3 +45,10 @@ def text_of(findings: Findings) -> str:
 def test_notes_of_the_preparation_are_told(findings: Findings) -> None:
     text = text_of(findings)
     assert "Note of prepare-data. No row of mbpp&#39;s &lt;training part&gt; is trained on: they went to" in text
+
+
+def test_a_change_that_nobody_saw_is_not_certain(findings: Findings) -> None:
+    text = text_of(findings)
+    # 10 tasks, none of which changed: 1.96² / (10 + 1.96²) either way, for the set and for the means over sets.
+    for name in ("gsm8k Accuracy", "Mean of the sets Accuracy", "Mean 4:3:3 of the domains Accuracy"):
+        assert re.search(rf"{name} 30.0 % 30.0 % \S+ -27.8 to \+27.8 10 0 / 0", text.replace("\u2212", "-")), text
