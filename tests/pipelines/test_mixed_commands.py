@@ -15,6 +15,7 @@ from pipelines import mixed_cli
 from pipelines.__main__ import main
 from pipelines.graphs import NAMES, evaluating_graph, graph_named, steps_of, training_graph
 from pipelines.local import check_prepared
+from pipelines.task_evaluation import given_names
 
 
 def test_a_mixture_has_graphs_of_its_own() -> None:
@@ -139,6 +140,11 @@ def test_a_mixtures_card_is_named(
     info = json.loads(Path(card).with_name("info.json").read_text())
     assert "own: data card" in Path(card).read_text()
     assert re.search(rf"train.parquet +{info['train_rows']}\n", printed)
+
+
+def test_a_given_model_has_a_name_that_says_nothing_of_training() -> None:
+    found = given_names({"base": {"model": "base", "n": 1}, "trained": {"model": "trained", "n": 2}})
+    assert found == {"base": {"model": "base", "n": 1}, "model": {"model": "model", "n": 2}}
 
 
 def test_data_of_a_cluster_are_not_prepared_here(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,7 @@
 
 import collections
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -118,6 +119,8 @@ def test_a_model_is_tested_without_training(tiny: tuple[Runner, dict[str, str]])
     trained = json.loads((scored / "trained" / "results.json").read_text())
     # The same model on the same tasks with the same seed has the same figures.
     assert figures["datasets"] == trained["datasets"]
+    assert figures["model"] == "model"
+    assert re.search(r"^model\nset +metric", done.stdout, re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
