@@ -25,9 +25,10 @@ given = $(if $(filter-out file,$(origin $(1))),$($(1)))
 export GAVEL_STATE := $(or $(strip $(GAVEL_STATE)),.gavel)
 
 # `make run mine` would run the default experiment and then look for a file "mine".
-ifneq ($(filter run show plan,$(MAKECMDGOALS)),)
-ifneq ($(filter-out run show plan,$(MAKECMDGOALS)),)
-$(error name the experiment like this: make $(firstword $(MAKECMDGOALS)) EXPERIMENT=$(firstword $(filter-out run show plan,$(MAKECMDGOALS))))
+NAMED := run show plan data
+ifneq ($(filter $(NAMED),$(MAKECMDGOALS)),)
+ifneq ($(filter-out $(NAMED),$(MAKECMDGOALS)),)
+$(error name the experiment like this: make $(firstword $(MAKECMDGOALS)) EXPERIMENT=$(firstword $(filter-out $(NAMED),$(MAKECMDGOALS))))
 endif
 endif
 
@@ -36,6 +37,7 @@ IFEVAL_KNOBS := CONTEXT BATCH SAMPLES MAX_TOKENS DTYPE TEMPERATURE TOP_P TOP_K B
   THREADS LIMIT TENSOR_PARALLEL GPU_MEMORY
 KNOWN_run := EXPERIMENT SET
 KNOWN_show := EXPERIMENT SET
+KNOWN_data := EXPERIMENT SET
 KNOWN_plan := EXPERIMENT SET FILL AGAIN CRITERIA
 KNOWN_demo := SET
 KNOWN_demo-tiny := SET
@@ -103,6 +105,10 @@ show: $(VENV)/.ready ## Print EXPERIMENT with everything resolved, and its hash
 .PHONY: plan
 plan: $(VENV)/.ready ## Print nodes, GPUs, calls, hours and cost of EXPERIMENT="a b ..."; refuses what cannot fit: [SET=] [FILL=] [AGAIN=] [CRITERIA=]
 	@$(PY) -m pipelines plan $(call option,fill,$(FILL)) $(call option,again,$(AGAIN)) $(call option,criteria,$(CRITERIA)) $(EXPERIMENT) $(SET)
+
+.PHONY: data
+data: $(VENV)/.ready ## Prepare the data of EXPERIMENT= alone, for its later runs; prints counts and where they lie: [SET=]
+	@$(PY) -m pipelines data $(EXPERIMENT) $(SET)
 
 .PHONY: eval
 eval: $(VENV)/.ready ## Evaluate CHECKPOINT= on the held-out prompts: [EXPERIMENT=] [JUDGE=] [BASE=1] [SET=]

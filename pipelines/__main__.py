@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from components.core.errors import GavelError
-from pipelines import mixed_cli, plan_cli
+from pipelines import data_cli, mixed_cli, plan_cli
 from pipelines.arguments import split_arguments
 from pipelines.remote import commands as remote
 
@@ -82,6 +82,7 @@ def _parser() -> argparse.ArgumentParser:
     remote.add(commands)
     mixed_cli.add_parsers(commands)
     plan_cli.add_parser(commands)
+    data_cli.add_parser(commands)
     commands.add_parser("stop", help="end local services that a killed run left behind")
     return parser
 
@@ -162,6 +163,7 @@ _COMMANDS = {
     "eval": _eval,
     "show": _show,
     "plan": plan_cli.run,
+    "data": data_cli.run,
     "compile": _compile,
     "schema": _schema,
     "stop": _stop,

@@ -95,7 +95,8 @@ def check_prepared(experiment: Experiment, store: str) -> None:
         raise ConfigError(
             "the data are not prepared: nothing is published for these sources, settings, seed and code",
             where=f"{store}/{experiment.name}/{STEP.name}",
-            remedy="run once without SKIP_DATA=1; finished data are not prepared again anyway",
+            remedy="make data EXPERIMENT=... prepares them, and so does a run without SKIP_DATA=1; finished data are "
+            "not prepared again anyway",
         )
 
 
@@ -116,12 +117,7 @@ def run_graph(experiment: Experiment, steps: Sequence[str], launch: Callable[[st
         ServiceError: the machine does not do, another run is at work here, or the store does not start.
         StepError: a step failed; its own message stands above.
     """
-    if experiment.cluster.placement != "local":
-        raise ConfigError(
-            f"cluster {experiment.cluster.name} is on Kubernetes",
-            where="cluster.placement",
-            remedy="add cluster=local-cpu to run it here, or submit it to the cluster",
-        )
+    check_placement(experiment)
     state = state_folder()
     check_machine(experiment, state)
     started = time.time()
@@ -130,7 +126,7 @@ def run_graph(experiment: Experiment, steps: Sequence[str], launch: Callable[[st
         os.environ[runlog.RUN_VARIABLE] = run_id
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(source_root()), os.environ.get("PYTHONPATH")]))
         store = start_store(experiment.cluster.store, state, manager)
-        _check_store(store)
+        check_store(store)
         print(f"run {run_id}: experiment {experiment.name}, results in {store}, state in {state}", flush=True)
         try:
             log = state / "logs" / f"{run_id}.log"
@@ -144,8 +140,26 @@ def run_graph(experiment: Experiment, steps: Sequence[str], launch: Callable[[st
         yield Ran(store, state, lines)
 
 
-def _check_store(url: str) -> None:
-    """Find out now, and not after minutes, that nothing can be written there."""
+def check_placement(experiment: Experiment) -> None:
+    """Refuse to do here what is for a cluster.
+
+    Raises:
+        ConfigError: the experiment is for a Kubernetes cluster.
+    """
+    if experiment.cluster.placement != "local":
+        raise ConfigError(
+            f"cluster {experiment.cluster.name} is on Kubernetes",
+            where="cluster.placement",
+            remedy="add cluster=local-cpu to run it here, or submit it to the cluster",
+        )
+
+
+def check_store(url: str) -> None:
+    """Find out now, and not after minutes, that nothing can be written there.
+
+    Raises:
+        StorageError: so it is.
+    """
     store = Store.open(url)
     key = f"write-check-{uuid.uuid4().hex}"
     store.write_bytes(key, b"")

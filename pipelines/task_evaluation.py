@@ -1,8 +1,9 @@
 """Testing one model or checkpoint on the task sets on this machine, and its figures."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from components.checkpoint.given import find
 from components.core.manifest import MANIFEST_NAME, Manifest
@@ -13,6 +14,16 @@ from components.models.materialize import cache_folder, materialize
 from components.tasks.results import FILE, table
 from pipelines.graphs import TASKS
 from pipelines.local import check_prepared, run_graph
+
+GIVEN: Final = "model"
+"""What the model that was asked for is called: nothing is known of a training."""
+
+
+def given_names(results: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The figures by the names that readers see. In the steps' tables the given model is ``trained``, so that answers
+    and scores of a training's own test are found again."""
+    names = {name: GIVEN if name == "trained" else name for name in results}
+    return {names[name]: {**result, "model": names[name]} for name, result in results.items()}
 
 
 def evaluate_tasks_locally(experiment: Experiment, checkpoint: str, *, base: bool, skip_data: bool) -> tuple[str, Path]:
@@ -50,13 +61,14 @@ def evaluate_tasks_locally(experiment: Experiment, checkpoint: str, *, base: boo
     with run_graph(experiment, ("import-model", "prepare-data", *TASKS), launch) as ran:
         results: dict[str, Any] = {name: json.loads(ran.read("score-tasks", f"{name}/{FILE}")) for name in models}
         model = Manifest.model_validate_json(ran.read("import-model", MANIFEST_NAME))
-    # The model that was asked for is the one that "trained" names; its figures stand at the top, as readers of the
-    # former system's files look for them there.
+    results = given_names(results)
+    # The figures of the model that was asked for stand at the top, as readers of the former system's files look for
+    # them there.
     found = {
         "policy": experiment.policy.name,
         "checkpoint": {"path": checkpoint, "sha256": model.sha256},
         "digest": experiment.digest(),
-        **results["trained"],
+        **results[GIVEN],
         **({"base": results["base"]} if base else {}),
     }
     target = ran.state / "reports" / f"{experiment.name}-eval" / FILE

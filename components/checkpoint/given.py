@@ -111,7 +111,10 @@ def _fetch(store: Store, key: str, folder: Path, progress: Progress) -> None:
     progress.begin(len(entries), "file")
     for entry in entries:
         path = folder / entry.key.removeprefix(f"{key}/")
-        with atomic(path, entry.size) as target, files.open_input_stream(join(root, entry.key)) as source:
+        with (
+            atomic(path, entry.size) as target,
+            files.open_input_stream(join(root, entry.key), compression=None) as source,
+        ):
             shutil.copyfileobj(source, target, _BLOCK)
         if path.stat().st_size != entry.size:
             raise StorageError("a file came shorter than it is", where=store.uri(entry.key), remedy="run it again")

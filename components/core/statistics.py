@@ -1,4 +1,4 @@
-"""Paired bootstrap and exact sign test of a before/after comparison whose unit is the prompt.
+"""Intervals and exact sign test of a before/after comparison whose unit is the prompt.
 
 Samples of one prompt are not independent, so a prompt counts once, by the mean over its known samples. A value that is
 unknown (None) is dropped and counted; it is never read as zero.
@@ -11,8 +11,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from components.core.score_interval import constant_interval, tango_interval
+
 Floats = NDArray[np.float64]
 
+SHARES = (0.0, 1.0)
+"""The scale of shares and of yes/no values."""
 _CELLS = 2_000_000
 """Resampled units held at a time: about 16 MB a column."""
 
@@ -26,9 +30,10 @@ class Comparison:
         base: mean over those prompts before training; None when n is 0.
         trained: the same after training.
         gain: ``trained - base``, in the measure's own unit.
-        low: lower end of the percentile bootstrap interval of the gain; None when n is below 2.
+        low: lower end of the gain's interval, see :func:`compare`; None when n is below 2, or nothing varies on a scale
+            without ends.
         high: its upper end.
-        base_interval: the same kind of interval of ``base`` alone; None when n is below 2.
+        base_interval: interval of ``base`` alone, see :func:`mean_interval`.
         trained_interval: the same of ``trained`` alone.
         confidence: nominal coverage of the interval, in (0, 1).
         resamples: bootstrap resamples drawn.
@@ -78,8 +83,13 @@ def compare(
     resamples: int,
     confidence: float,
     seed: int,
+    scale: tuple[float, float] | None = SHARES,
 ) -> Comparison:
     """Compare two models on the same prompts.
+
+    The gain's interval is Tango's score interval where each prompt has yes or no on either side, and otherwise the
+    paired percentile bootstrap; where all gains are equal, which resampling would take for certain, that of
+    :func:`mean_interval`.
 
     Args:
         base: row id -> values of the base model's samples.
@@ -87,6 +97,8 @@ def compare(
         resamples: bootstrap resamples, at least 1.
         confidence: coverage of the interval, in (0, 1).
         seed: of the resampling.
+        scale: least and largest value that there can be; None where that is not known. One that does not hold the
+            values counts as unknown.
 
     Raises:
         ValueError: a value is not finite.
@@ -101,18 +113,27 @@ def compare(
     table = np.array(pairs, dtype=np.float64).reshape(-1, 2)
     differences = table[:, 1] - table[:, 0]
     columns = np.column_stack([differences, table])
-    intervals = percentile_intervals(columns, resamples=resamples, confidence=confidence, seed=seed)
+    if scale is not None and not ((table >= scale[0]) & (table <= scale[1])).all():
+        scale = None
+    spans = (None if scale is None else (scale[0] - scale[1], scale[1] - scale[0]), scale, scale)
+    drawn = percentile_intervals(columns, resamples=resamples, confidence=confidence, seed=seed)
+    intervals = [
+        _or_constant(columns[:, place], None if drawn is None else drawn[place], confidence, span)
+        for place, span in enumerate(spans)
+    ]
     rose, fell = int((differences > 0).sum()), int((differences < 0).sum())
+    if len(pairs) > 1 and scale == SHARES and ((table == 0.0) | (table == 1.0)).all():
+        intervals[0] = tango_interval(rose, fell, len(pairs), confidence)
     known = bool(pairs)
     return Comparison(
         n=len(pairs),
         base=float(table[:, 0].mean()) if known else None,
         trained=float(table[:, 1].mean()) if known else None,
         gain=float(differences.mean()) if known else None,
-        low=intervals[0][0] if intervals else None,
-        high=intervals[0][1] if intervals else None,
-        base_interval=intervals[1] if intervals else None,
-        trained_interval=intervals[2] if intervals else None,
+        low=intervals[0][0] if intervals[0] else None,
+        high=intervals[0][1] if intervals[0] else None,
+        base_interval=intervals[1],
+        trained_interval=intervals[2],
         confidence=confidence,
         resamples=resamples,
         dropped=len(rows) - len(pairs),
@@ -164,6 +185,35 @@ def percentile_intervals(
         return None
     draws = bootstrap_means(values, resamples=resamples, seed=seed)
     return [quantiles(draws[:, column], confidence) for column in range(values.shape[1])]
+
+
+def mean_interval(
+    values: Floats, *, resamples: int, confidence: float, seed: int, scale: tuple[float, float] | None = SHARES
+) -> tuple[float, float] | None:
+    """Interval of a mean: percentile bootstrap, and where all values are equal that of
+    :func:`components.core.score_interval.constant_interval`, of all right or all wrong Wilson's.
+
+    Args:
+        values: shape (n,); each is one independent unit.
+        resamples: number of draws.
+        confidence: coverage of the interval, in (0, 1).
+        seed: of the draws.
+        scale: least and largest value that a unit can have; None where that is not known.
+
+    Returns:
+        (low, high); None when there are fewer than two units, or equal ones on an unknown scale.
+    """
+    ends = percentile_intervals(values.reshape(-1, 1), resamples=resamples, confidence=confidence, seed=seed)
+    return _or_constant(values, None if ends is None else ends[0], confidence, scale)
+
+
+def _or_constant(
+    values: Floats, drawn: tuple[float, float] | None, confidence: float, scale: tuple[float, float] | None
+) -> tuple[float, float] | None:
+    """``drawn``, unless the values are all equal."""
+    if drawn is None or values.min() < values.max():
+        return drawn
+    return None if scale is None else constant_interval(float(values[0]), len(values), confidence, scale)
 
 
 def quantiles(draws: Floats, confidence: float) -> tuple[float, float]:

@@ -45,8 +45,13 @@ def sampling_of(experiment: "Experiment") -> dict[str, Sampling]:
     }
 
 
-def _step(models: Callable[["Experiment"], tuple[str, ...]]) -> Step:
-    """The step for the models that answer, ``base`` and ``trained``."""
+def _step(models: Callable[["Experiment"], tuple[str, ...]], *, called: str = "trained") -> Step:
+    """The step for the models that answer.
+
+    Args:
+        models: ``base`` and ``trained``, as tables name them, so that answers after a training are found again.
+        called: what progress says for ``trained``.
+    """
 
     def depends(experiment: "Experiment") -> object:
         tasks = tasks_of(experiment).model_dump(mode="json", include=_ANSWERING)
@@ -54,7 +59,7 @@ def _step(models: Callable[["Experiment"], tuple[str, ...]]) -> Step:
         return {"policy": policy, "tasks": tasks, "seed": experiment.seed, "models": models(experiment)}
 
     def run(context: StepContext) -> Mapping[str, Scalar]:
-        return _run(context, models(context.experiment))
+        return _run(context, models(context.experiment), called)
 
     return Step(
         name="generate-tasks",
@@ -66,7 +71,7 @@ def _step(models: Callable[["Experiment"], tuple[str, ...]]) -> Step:
     )
 
 
-def _run(context: StepContext, models: Sequence[str]) -> Mapping[str, Scalar]:
+def _run(context: StepContext, models: Sequence[str], called: str) -> Mapping[str, Scalar]:
     """Write generations.parquet, a row a model and task.
 
     Raises:
@@ -78,14 +83,14 @@ def _run(context: StepContext, models: Sequence[str]) -> Mapping[str, Scalar]:
     found: dict[str, Scalar] = {"tasks": len(tests.rows)}
     answered: list[dict[str, Any]] = []
     for name in models:
-        mine = _answers(context, name, list(tests.rows.values()))
+        mine = _answers(context, name, list(tests.rows.values()), called if name == "trained" else name)
         found[f"{name}_tokens"] = mean_tokens(mine)
         answered += mine
     write_table(context.out / "generations.parquet", answered, GENERATIONS)
     return {**found, "rows": len(answered), "models": ", ".join(sorted(models)), "sets": len(tests.members)}
 
 
-def _answers(context: StepContext, name: str, rows: Sequence[Row]) -> list[dict[str, Any]]:
+def _answers(context: StepContext, name: str, rows: Sequence[Row], called: str) -> list[dict[str, Any]]:
     """A model's answers in the order of ``rows``. Domains have limits of their own, so that they are answered one after
     the other, by one loaded model."""
     experiment = context.experiment
@@ -105,7 +110,7 @@ def _answers(context: StepContext, name: str, rows: Sequence[Row]) -> list[dict[
             if not mine:
                 continue
             found = answer(
-                f"{name} {domain}",
+                f"{called} {domain}",
                 mine,
                 sampling,
                 chunk=chunk_size(experiment),
@@ -123,7 +128,7 @@ def _asked(experiment: "Experiment") -> tuple[str, ...]:
 
 STEP = _step(_asked)
 """The models that the experiment asks for."""
-ALONE = _step(lambda _: ("trained",))
+ALONE = _step(lambda _: ("trained",), called="model")
 """The given model alone."""
-BOTH = _step(lambda _: ("base", "trained"))
+BOTH = _step(lambda _: ("base", "trained"), called="model")
 """The given model, and the policy before training."""

@@ -85,7 +85,10 @@ def _copy(store: Store, key: str, entries: list[Entry], folder: Path, progress: 
             path.parent.mkdir(parents=True, exist_ok=True)
             part = path.with_name(f".{path.name}.part")
             try:
-                with filesystem.open_input_stream(f"{base}/{entry.key}") as stream, part.open("wb") as sink:
+                with (
+                    filesystem.open_input_stream(f"{base}/{entry.key}", compression=None) as stream,
+                    part.open("wb") as sink,
+                ):
                     while block := stream.read(_BLOCK):
                         sink.write(block)
             except OSError as error:

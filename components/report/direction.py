@@ -26,7 +26,7 @@ def direction(comparison: Comparison, unit: Unit, *, checked: bool = True) -> Di
     """What a comparison shows; ``checked``: whether the measure was taken at all.
 
     A change is shown when its interval lies on one side of zero. For yes/no measures the exact sign test must agree at
-    the same level, because a percentile interval of a handful of changed prompts is too short.
+    the same level, because the interval's quantiles are only nearly right for a handful of changed prompts.
     """
     if not checked:
         return Direction.NOT_CHECKED

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from components.core.statistics import Comparison, bootstrap_means, compare, prompt_mean, quantiles
+from components.core.statistics import SHARES, Comparison, bootstrap_means, compare, prompt_mean, quantiles
 from components.report.evidence import BASE, TRAINED, Answer, Score
 
 
@@ -138,6 +138,7 @@ def analyse_heldout(answers: Sequence[Answer], templates: Mapping[str, str], sam
                 resamples=sampling.resamples,
                 confidence=sampling.confidence,
                 seed=sampling.seed,
+                scale=SHARES if measure.unit is Unit.SHARE else None,
             )
             for measure in MEASURES
         },

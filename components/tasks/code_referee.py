@@ -8,6 +8,7 @@ import ast
 import builtins
 import importlib
 import sys
+from collections.abc import Iterator
 from typing import Any, Final
 
 from components.tasks.code_handles import TESTS, Other, UnsuitedError
@@ -21,7 +22,8 @@ def judge(task: dict[str, Any]) -> dict[str, Any]:
 
     Args:
         task: ``prompt``, ``helpers``, ``code``, ``setup``, ``tests`` (source), ``entry_point`` (or None), ``trusted``
-            (whether the prompt is source whose functions the tests may use).
+            (whether the prompt is source whose functions the tests may use), ``proven`` (whether right code never
+            brings the tests to their limits).
 
     Returns:
         ``passed`` (None when the tests themselves cannot be run), ``reason`` and ``detail``.
@@ -91,6 +93,7 @@ class Trial:
 
     def _run(self) -> dict[str, Any]:
         task = self._task
+        self._check_callable()
         try:
             self._other.load([task["prompt"] if task["trusted"] else "", task["helpers"], task["code"], self._entry])
         except Exception as error:  # noqa: BLE001 (the code may raise anything)
@@ -127,9 +130,26 @@ class Trial:
             space[name] = value
         return not there
 
+    def _check_callable(self) -> None:
+        """Refuse tests that nobody could call: whatever the code does, they would raise, or assert nothing.
+
+        Raises:
+            UnsuitedError: a test takes arguments, or is a coroutine.
+        """
+        for node, given in _tests_of(self._checks, self._entry):
+            if isinstance(node, ast.AsyncFunctionDef):
+                raise UnsuitedError(f"{node.name} is a coroutine, and nothing awaits it")
+            # A function that other tests call is a helper of theirs, whatever its name.
+            if not _takes(node, given) and node.name not in self._called:
+                raise UnsuitedError(f"{node.name} takes other arguments than the {given} that it is called with")
+
     def _call_tests(self, space: dict[str, Any]) -> None:
         """HumanEval's ``check``; functions named as pytest has them; ``unittest``'s cases."""
-        defined = [node.name for node in self._checks.body if isinstance(node, ast.FunctionDef)]
+        defined = [
+            node.name
+            for node in self._checks.body
+            if isinstance(node, ast.FunctionDef) and (_takes(node, 0) or node.name == "check")
+        ]
         if self._entry is not None and "check" in defined:
             space["check"](space[self._entry])
             return
@@ -183,6 +203,8 @@ class Trial:
             return _told(False, "raised", text)
         if isinstance(error, AssertionError):
             return _told(False, "failed", self._where(error))
+        if isinstance(error, MemoryError) and self._task.get("proven"):
+            return _told(False, "memory_limit", f"the tests, for what the code answered: {self._where(error)}")
         if isinstance(error, MemoryError | ImportError | SyntaxError | RecursionError | UnboundLocalError | NameError):
             return _told(None, "tests", f"the tests cannot be run: {text}")
         return _told(False, "failed", f"{self._where(error)}: {text}")
@@ -201,6 +223,29 @@ class Trial:
             trace = trace.tb_next
         lines = self._task["tests"].splitlines()
         return lines[number - 1].strip()[:300] if 0 < number <= len(lines) else str(error)[:300]
+
+
+def _tests_of(tree: ast.Module, entry: str | None) -> Iterator[tuple[ast.FunctionDef | ast.AsyncFunctionDef, int]]:
+    """Functions that are called as tests, and with how many arguments."""
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            if entry is not None and node.name == "check":
+                yield node, 1
+            elif node.name.startswith("test"):
+                yield node, 0
+        elif isinstance(node, ast.ClassDef) and any("TestCase" in ast.unparse(base) for base in node.bases):
+            for each in node.body:
+                if isinstance(each, ast.FunctionDef) and each.name.startswith("test") and not each.decorator_list:
+                    yield each, 1
+
+
+def _takes(node: ast.FunctionDef | ast.AsyncFunctionDef, given: int) -> bool:
+    """Whether the function can be called with so many arguments; one that something decorates may always."""
+    takes = node.args
+    places = len(takes.posonlyargs) + len(takes.args)
+    named = any(default is None for default in takes.kw_defaults)
+    fits = places - len(takes.defaults) <= given and (given <= places or takes.vararg is not None) and not named
+    return fits or bool(node.decorator_list)
 
 
 def _subject(node: ast.stmt) -> str | None:

@@ -4,12 +4,19 @@ import dataclasses
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from statistics import NormalDist
 from typing import Any, Final
 
 import numpy as np
 
-from components.core.statistics import Floats, bootstrap_means, compare, percentile_intervals, prompt_mean, quantiles
+from components.core.statistics import (
+    Comparison,
+    Floats,
+    bootstrap_means,
+    compare,
+    mean_interval,
+    prompt_mean,
+    quantiles,
+)
 from components.tasks.gold import QaGold, TaskGold
 from components.tasks.passk import pass_at_k
 from components.tasks.results import SCHEMA
@@ -156,16 +163,8 @@ def _means(values: Mapping[str, Sequence[float | None]]) -> Floats:
 
 
 def _interval(means: Floats, sampling: Sampling) -> list[float] | None:
-    """Percentile bootstrap; where all tasks are right, or all wrong, resampling knows no other figure and would say
-    that it is certain: then the score interval of Wilson (1927), which rests on their number."""
-    if len(means) > 1 and means[0] in (0.0, 1.0) and (means == means[0]).all():
-        squared = NormalDist().inv_cdf((1.0 + sampling.confidence) / 2.0) ** 2
-        reach = squared / (len(means) + squared)
-        return [0.0, reach] if means[0] == 0.0 else [1.0 - reach, 1.0]
-    ends = percentile_intervals(
-        means.reshape(-1, 1), resamples=sampling.resamples, confidence=sampling.confidence, seed=sampling.seed
-    )
-    return None if ends is None else list(ends[0])
+    ends = mean_interval(means, resamples=sampling.resamples, confidence=sampling.confidence, seed=sampling.seed)
+    return None if ends is None else list(ends)
 
 
 def _over_sets(measured: Mapping[str, Measured], sampling: Sampling) -> dict[str, Any]:
@@ -178,9 +177,8 @@ def _over_sets(measured: Mapping[str, Measured], sampling: Sampling) -> dict[str
         name: bootstrap_means(found, resamples=sampling.resamples, seed=sampling.seed + place)
         for place, (name, found) in enumerate(sorted(means.items()))
     }
-    weights = {"macro": {name: 1 / len(means) for name in means}, "weighted_4_3_3": set_weights(list(means))}
     found: dict[str, Any] = {}
-    for kind, shares in weights.items():
+    for kind, shares in mean_weights(list(means)).items():
         value = math.fsum(share * float(means[name].mean()) for name, share in shares.items())
         drawn = sum(share * draws[name] for name, share in shares.items())
         single = any(len(means[name]) < 2 for name in shares)
@@ -215,20 +213,80 @@ def set_weights(names: Sequence[str]) -> dict[str, float]:
 
 
 def comparison(base: Mapping[str, Measured], trained: Mapping[str, Measured], sampling: Sampling) -> dict[str, Any]:
-    """Table -> metric -> the paired change from ``base`` to ``trained``."""
-    return {
+    """Table -> metric -> the paired change from ``base`` to ``trained``; then ``macro`` and ``weighted_4_3_3``, the
+    changes of the two means over accuracies, whose keys are fewer."""
+    changes = {
         name: {
-            metric: dataclasses.asdict(
-                compare(
-                    base[name][metric],
-                    values,
-                    resamples=sampling.resamples,
-                    confidence=sampling.confidence,
-                    seed=sampling.seed,
-                )
+            metric: compare(
+                base[name][metric],
+                values,
+                resamples=sampling.resamples,
+                confidence=sampling.confidence,
+                seed=sampling.seed,
             )
             for metric, values in metrics.items()
             if metric in base[name]
         }
         for name, metrics in trained.items()
     }
+    found = {
+        name: {metric: dataclasses.asdict(change) for metric, change in metrics.items()}
+        for name, metrics in changes.items()
+    }
+    return found | _changes_over_sets(
+        {name: metrics["accuracy"] for name, metrics in changes.items() if name != MIXED and "accuracy" in metrics}
+    )
+
+
+def _changes_over_sets(changes: Mapping[str, Comparison]) -> dict[str, Any]:
+    """The paired changes of the two means; the mixed table is none of the sets.
+
+    Sets are independent of each other, so that the distances of their ends from their gains add up in squares (Zou and
+    Donner 2008, Statistics in Medicine 27: 1693-1702). The sign test knows no such mean.
+    """
+    known = {name: each for name, each in changes.items() if each.n}
+    found: dict[str, Any] = {}
+    for kind, shares in mean_weights(list(known)).items():
+        gain = _weighted(shares, {name: each.gain for name, each in known.items()})
+        below = _distance(shares, {name: _less(each.gain, each.low) for name, each in known.items()})
+        above = _distance(shares, {name: _less(each.high, each.gain) for name, each in known.items()})
+        found[kind] = {
+            "accuracy": {
+                "n": sum(each.n for each in known.values()),
+                "base": _weighted(shares, {name: each.base for name, each in known.items()}),
+                "trained": _weighted(shares, {name: each.trained for name, each in known.items()}),
+                "gain": gain,
+                "low": None if gain is None or below is None else gain - below,
+                "high": None if gain is None or above is None else gain + above,
+                "confidence": next(iter(known.values())).confidence,
+                "dropped": sum(each.dropped for each in known.values()),
+                "rose": sum(each.rose for each in known.values()),
+                "fell": sum(each.fell for each in known.values()),
+                "sign_p": None,
+                "sets": sorted(shares),
+                "weights": shares,
+            }
+        }
+    return found
+
+
+def mean_weights(names: Sequence[str]) -> dict[str, dict[str, float]]:
+    """The two means over sets: name -> set -> its weight; none for no set."""
+    if not names:
+        return {}
+    return {"macro": {name: 1 / len(names) for name in names}, "weighted_4_3_3": set_weights(names)}
+
+
+def _weighted(shares: Mapping[str, float], values: Mapping[str, float | None]) -> float | None:
+    known = [(share, value) for name, share in shares.items() if (value := values[name]) is not None]
+    return math.fsum(share * value for share, value in known) if len(known) == len(shares) else None
+
+
+def _distance(shares: Mapping[str, float], values: Mapping[str, float | None]) -> float | None:
+    squares = {name: None if value is None else value**2 for name, value in values.items()}
+    total = _weighted({name: share**2 for name, share in shares.items()}, squares)
+    return None if total is None else math.sqrt(total)
+
+
+def _less(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else one - other

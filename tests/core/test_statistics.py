@@ -7,10 +7,12 @@ import math
 
 import numpy as np
 import pytest
+import scipy.special
 import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from components.core.score_interval import tango_interval
 from components.core.statistics import (
     Comparison,
     bootstrap_means,
@@ -56,8 +58,8 @@ def test_a_row_on_one_side_only_is_dropped_and_counted():
 
 def test_two_prompts_by_enumeration():
     # Resamples of (0, 1) have means 0, 0.5, 0.5, 1 with equal chance, so the 95 % interval is the whole range.
-    found = run({"a": [0.0], "b": [0.0]}, {"a": [0.0], "b": [1.0]})
-    assert (found.low, found.high) == (0.0, 1.0)
+    found = run({"a": [0.25], "b": [0.25]}, {"a": [0.25], "b": [0.75]})
+    assert (found.low, found.high) == (0.0, 0.5)
 
 
 def test_the_interval_is_that_of_all_resamples():
@@ -86,6 +88,78 @@ def test_the_interval_agrees_with_scipy():
         rng=np.random.default_rng(6),
     ).confidence_interval
     assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=0.013)
+
+
+def brute_force(rose: int, fell: int, n: int, confidence: float) -> tuple[float, float]:
+    """The score interval by its definition: for each difference on a grid the likeliest share of falls on a grid."""
+    d = np.linspace(-1, 1, 2001)[1:-1, None]
+    least = np.maximum(0.0, -d)
+    fall = least + ((1 - d) / 2 - least) * np.linspace(0, 1, 801)[None, :]
+    counts = ((rose, fall + d), (fell, fall), (n - rose - fell, 1 - 2 * fall - d))
+    likelihood = sum(scipy.special.xlogy(count, np.maximum(share, 0.0)) for count, share in counts)
+    best = np.take_along_axis(fall, likelihood.argmax(axis=1)[:, None], axis=1)
+    score = (rose - fell - n * d) / np.sqrt(n * (2 * best + d * (1 - d)))
+    inside = d[np.abs(score) <= scipy.stats.norm.ppf((1 + confidence) / 2)]
+    return float(inside.min()), float(inside.max())
+
+
+@pytest.mark.parametrize(
+    ("rose", "fell", "n", "low", "high"),
+    [
+        # Fagerland, Lydersen and Laake (2014), table of intervals for 21 children before and after a transplantation.
+        (7, 1, 21, 0.026, 0.517),
+        (1, 7, 21, -0.517, -0.026),
+        # Of 0 in 10 Wilson's bound is 1.96² / (10 + 1.96²).
+        (0, 0, 10, -0.2775, 0.2775),
+        (0, 0, 1000, -0.00383, 0.00383),
+        # All of 4 rise: with q 0 the equation is solved by (4 - 1.96²) / (4 + 1.96²).
+        (4, 0, 4, 0.0202, 1.0),
+    ],
+)
+def test_known_score_intervals(rose, fell, n, low, high):
+    places = 3 if n < 1000 else 5
+    assert [round(end, places) for end in tango_interval(rose, fell, n, 0.95)] == pytest.approx(
+        [low, high], abs=0.51 * 10**-places
+    )
+
+
+@given(st.integers(0, 30), st.integers(0, 30), st.integers(0, 30), st.sampled_from([0.8, 0.95, 0.99]))
+@settings(deadline=None, max_examples=25)
+def test_the_score_interval_is_what_its_definition_says(rose, fell, same, confidence):
+    n = rose + fell + same
+    if n == 0:
+        return
+    low, high = tango_interval(rose, fell, n, confidence)
+    expected = brute_force(rose, fell, n, confidence)
+    assert (low, high) == pytest.approx(expected, abs=0.004)
+    assert -1.0 <= low <= (rose - fell) / n <= high <= 1.0
+    assert high - low > 0.0
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_nothing_changed_is_not_certain(value):
+    side = {str(number): [value] for number in range(10)}
+    found = run(side, side)
+    assert (found.low, found.high) == pytest.approx((-0.2775, 0.2775), abs=1e-4)
+    # Of 10 of 10 Wilson's interval begins at 10 / (10 + 1.96²).
+    wilson = (0.0, 0.2775) if value == 0.0 else (0.7225, 1.0)
+    assert found.base_interval == pytest.approx(wilson, abs=1e-4)
+    # F1 that never varies: the unseen share may differ up to the ends of the scale.
+    parts = {str(number): [0.4] for number in range(10)}
+    found = run(parts, parts)
+    assert (found.low, found.high) == pytest.approx((-0.2775, 0.2775), abs=1e-4)
+    assert found.base_interval == pytest.approx((0.4 - 0.4 * 0.2775, 0.4 + 0.6 * 0.2775), abs=1e-4)
+    # Of words nobody knows how many there can be.
+    unknown = compare(side, side, resamples=50, confidence=0.95, seed=1, scale=None)
+    assert (unknown.gain, unknown.low, unknown.high, unknown.base_interval) == (0.0, None, None, None)
+
+
+def test_the_score_interval_covers_small_true_effects():
+    """20 prompts of which each rises with 5 %: a bootstrap interval is [0, 0] in 0.95^20 = 36 % of the studies."""
+    generator = np.random.default_rng(2)
+    rises = generator.binomial(20, 0.05, size=400)
+    inside = [low <= 0.05 <= high for low, high in (tango_interval(int(rose), 0, 20, 0.95) for rose in rises)]
+    assert sum(inside) / 400 > 0.92
 
 
 @pytest.mark.parametrize(
@@ -166,7 +240,12 @@ def test_identical_sides_have_no_gain(side):
     if found.n:
         assert (found.gain, found.sign_p) == (0.0, 1.0)
     if found.n > 1:
-        assert (found.low, found.high) == (0.0, 0.0)
+        # Nothing changed in n prompts, which is no proof that nothing ever would.
+        values = [prompt_mean(samples) for samples in side.values()]
+        if all(value is None or 0.0 <= value <= 1.0 for value in values):
+            assert found.low < 0.0 < found.high
+        else:
+            assert (found.low, found.high) == (None, None)
 
 
 @given(_side, _side)
@@ -191,7 +270,8 @@ def test_no_figure_is_ever_a_nan_and_every_prompt_is_accounted_for(base, trained
     assert all(math.isfinite(number) for number in numbers)
     assert found.n + found.dropped == len(set(base) | set(trained))
     assert (found.gain is None) == (found.n == 0)
-    assert (found.low is None) == (found.n < 2)
+    assert (found.low is None) == (found.high is None)
+    assert found.n > 1 or found.low is None
     assert found.low is None or found.low <= found.high
 
 

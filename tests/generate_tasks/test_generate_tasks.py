@@ -122,6 +122,19 @@ def test_a_killed_step_asks_only_what_is_left(tmp_path: Path, data: Path, models
     assert [(each.name, each.asked) for each in models] == [("model", ["q h0"])]
 
 
+def test_a_given_model_is_not_called_trained(
+    tmp_path: Path, data: Path, models: list[Scripted], capsys: pytest.CaptureFixture[str]
+) -> None:
+    experiment = load_experiment(EXPERIMENT, TASKS)
+    BOTH.run(context(experiment, tmp_path / "both", data))
+    printed = capsys.readouterr().out
+    assert "base math" in printed
+    assert "model math" in printed
+    assert "trained" not in printed
+    STEP.run(context(experiment, tmp_path / "step", data))
+    assert "trained math" in capsys.readouterr().out
+
+
 def test_who_answers_is_part_of_the_identity(tmp_path: Path, data: Path, models: list[Scripted]) -> None:
     experiment = load_experiment(EXPERIMENT, TASKS)
     quiet = load_experiment(EXPERIMENT, [*TASKS, "evaluation.tasks.base=false"])

@@ -2,6 +2,7 @@
 
 import collections
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -53,7 +54,8 @@ def test_every_set_has_figures_and_both_models_the_same_tasks(tiny: tuple[Runner
         assert figures["humaneval"]["samples"] == 8
         assert found["means"].keys() == {"macro", "weighted_4_3_3"}
     assert (folder / "results.svg").read_bytes().lstrip().startswith(b"<?xml")
-    assert set(json.loads((folder / "comparison.json").read_text())) == SETS | {"mixed"}
+    compared = json.loads((folder / "comparison.json").read_text())
+    assert set(compared) == SETS | {"mixed", "macro", "weighted_4_3_3"}
 
 
 @pytest.mark.verl
@@ -117,6 +119,8 @@ def test_a_model_is_tested_without_training(tiny: tuple[Runner, dict[str, str]])
     trained = json.loads((scored / "trained" / "results.json").read_text())
     # The same model on the same tasks with the same seed has the same figures.
     assert figures["datasets"] == trained["datasets"]
+    assert figures["model"] == "model"
+    assert re.search(r"^model\nset +metric", done.stdout, re.MULTILINE)
 
 
 @pytest.fixture(scope="module")

@@ -16,6 +16,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -105,7 +106,7 @@ def check_heldout(run: Run) -> list[Check]:
             ("unknown_trained", sum(value is None for values in trained.values() for value in values)),
         ]
         checks += [Check(f"{name} {key}", value, theirs[key], 1e-9) for key, value in exact]
-        low, high = interval([b - a for a, b in pairs], theirs["confidence"])
+        low, high = interval(pairs, theirs["confidence"], share=measure in FLAGS)
         # Ends of an interval over n prompts move in steps of a prompt's share; two generators may differ by one.
         step = max((abs(b - a) for a, b in pairs), default=0.0) / max(1, len(pairs))
         slack = 0.15 * (high - low) + step + 1e-9 if low is not None and high is not None else 0.0
@@ -120,15 +121,37 @@ def two_sided_binomial(rose: int, fell: int) -> float:
     return min(1.0, sum(math.exp(logs[k]) for k in range(n + 1) if abs(2 * k - n) >= abs(rose - fell)))
 
 
-def interval(differences: Sequence[float], confidence: float) -> tuple[float | None, float | None]:
-    """Percentile bootstrap, drawn by another generator, as counts of each prompt rather than picks."""
-    n = len(differences)
+def interval(
+    pairs: Sequence[tuple[float, float]], confidence: float, *, share: bool
+) -> tuple[float | None, float | None]:
+    """Percentile bootstrap, drawn by another generator, as counts of each prompt rather than picks; of yes and no the
+    score interval, by its definition on a grid; of shares that all change alike what the unseen may add."""
+    n, differences = len(pairs), [b - a for a, b in pairs]
     if n < 2:
         return None, None
+    if share and all(value in (0.0, 1.0) for pair in pairs for value in pair):
+        return score_interval(differences.count(1.0), differences.count(-1.0), n, confidence)
+    if min(differences) == max(differences):
+        z = NormalDist().inv_cdf((1 + confidence) / 2)
+        unseen, change = z * z / (n + z * z), differences[0]
+        return (change - unseen * (change + 1), change + unseen * (1 - change)) if share else (None, None)
     counts = np.random.RandomState(12345).multinomial(n, [1 / n] * n, size=8000)
     means = np.sort(counts @ np.asarray(differences) / n)
     tail = (1 - confidence) / 2
     return float(means[round(tail * 7999)]), float(means[round((1 - tail) * 7999)])
+
+
+def score_interval(rose: int, fell: int, n: int, confidence: float) -> tuple[float, float]:
+    """Differences whose score lies within the quantiles, with the likeliest share of falls to each, both on grids."""
+    d = np.linspace(-1, 1, 2001)[1:-1, None]
+    least = np.maximum(0.0, -d)
+    falls = least + ((1 - d) / 2 - least) * np.linspace(1e-9, 1 - 1e-9, 801)[None, :]
+    parts = ((rose, falls + d), (fell, falls), (n - rose - fell, 1 - 2 * falls - d))
+    likelihood = sum(count * np.log(np.maximum(part, 1e-300)) for count, part in parts)
+    best = np.take_along_axis(falls, np.argmax(likelihood, axis=1)[:, None], axis=1)
+    score = (rose - fell - n * d) / np.sqrt(n * (2 * best + d * (1 - d)))
+    inside = d[np.abs(score) <= NormalDist().inv_cdf((1 + confidence) / 2)]
+    return float(inside.min()), float(inside.max())
 
 
 def kind_of(row: Row) -> str:

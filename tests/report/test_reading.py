@@ -55,8 +55,7 @@ def test_the_verdict_follows_from_the_rules(verdict, base, trained, label):
 
 
 def test_five_prompts_all_one_way_are_not_enough(verdict):
-    # The percentile interval of 5 rises in 96 lies above 0 (a resample misses all five with chance e^-5), yet a
-    # fair coin gives five of five in 1 of 16 cases.
+    # The score interval of 5 rises in 96 lies above 0, yet a fair coin gives five of five in 1 of 16 cases.
     found = verdict(PLAIN, ["gold"] * 5 + ["plain"] * 91)
     assert found.directions["gold"] is Direction.NOT_SHOWN
     assert not found.real

@@ -234,21 +234,70 @@ UNKNOWN = {
     "module that is not there": "import no_such_module\nassert f() == 1",
     "never end": "assert f() == 1\nwhile True: pass",
     "object that cannot cross": "class A: pass\nassert f(A()) == 1",
+    "arguments that nobody gives": "def test_a(x):\n    assert f() == 1",
+    "named arguments that nobody gives": "def test_a(*, x):\n    assert f() == 1",
+    "arguments of a case's method": (
+        "import unittest\nclass T(unittest.TestCase):\n def test_a(self, x):\n  self.assertEqual(f(), 1)"
+    ),
+    "a coroutine": "async def test_a():\n    assert f() == 1",
+    "a loop as long as they like": "for i in range(f(3)): pass\nassert f() == 10**12",
     "name of their own that is not bound": "def test_it():\n    print(x)\n    x = 1\n    assert f() == 1",
 }
 
 
 @pytest.mark.parametrize("name", UNKNOWN)
-def test_broken_tests_decide_nothing(name: str) -> None:
+def test_broken_tests_decide_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("components.tasks.code._TESTS_LONGER", 1)
+
     async def run() -> CodeOutcome:
         runner = CodeRunner(Limits(cpu_seconds=1, wall_seconds=20.0), concurrency=1)
         try:
-            return await runner.run(CodeGold("custom_code", "", None, UNKNOWN[name]), "def f(*a): return 1")
+            code = "def f(*a): return 10**12 if a == (3,) else 1"
+            return await runner.run(CodeGold("custom_code", "", None, UNKNOWN[name]), code)
         finally:
             await runner.close()
 
     outcome = asyncio.run(run())
     assert (outcome.passed, outcome.reason) == (None, "tests"), outcome
+
+
+def test_a_check_without_a_place_for_the_candidate_decides_nothing(judge: Judge) -> None:
+    about = {"prompt": 'def f(x):\n    "The same."\n', "entry_point": "f", "dataset": "humaneval"}
+    outcome = judge("def check():\n    assert f(2) == 2", "    return x", **about)
+    assert (outcome.reason, "check takes other arguments" in outcome.detail) == ("tests", True)
+    assert judge("def check(candidate, more=1):\n    assert candidate(2) == 2", "    return x", **about).passed is True
+
+
+def test_a_test_function_that_others_call_is_a_helper_of_theirs(judge: Judge) -> None:
+    tests = "def test_equal(x, y):\n    assert f(x) == y\ntest_equal(1, 2)\ntest_equal(2, 4)"
+    assert judge(tests, "def f(x): return 2 * x").passed is True
+    assert judge(tests, "def f(x): return x + 1").reason == "failed"
+    assert judge("def test_a(x=3):\n    assert f(x) == 6", "def f(x): return 2 * x").passed is True
+
+
+@pytest.mark.parametrize(
+    ("tests", "value", "reason"),
+    [
+        ("for i in range(f(3)): pass\nassert f(3) == 4", "10**12", "time_limit"),
+        ("assert f(3) ** f(4) == 64", "10**12", "time_limit"),
+        ("assert 'x' * f(3) == 'xxx'", "10**12", "memory_limit"),
+    ],
+)
+def test_values_that_bring_proven_tests_to_their_limits_are_the_programs_fault(
+    tests: str, value: str, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every official solution of MBPP and HumanEval passes within the limits, so that it is not for the tests."""
+    monkeypatch.setattr("components.tasks.code._TESTS_LONGER", 1)
+
+    async def run() -> CodeOutcome:
+        runner = CodeRunner(Limits(cpu_seconds=1, wall_seconds=60.0), concurrency=1)
+        try:
+            return await runner.run(CodeGold("mbpp", "p", None, tests), f"def f(x): return {value}")
+        finally:
+            await runner.close()
+
+    outcome = asyncio.run(run())
+    assert (outcome.passed, outcome.reason) == (False, reason), outcome
 
 
 def test_a_helper_of_the_prompt_is_not_the_answers(judge: Judge) -> None:
@@ -318,5 +367,8 @@ def test_what_no_program_can_bring_about_is_unknown() -> None:
     assert _judged(ServiceError("no isolation"), ended)[:2] == (None, "sandbox")
     assert _judged(ended, failure(FailureKind.KILLED))[:2] == (None, "sandbox")
     assert _judged(failure(FailureKind.CRASH), passed)[0] is True
+    assert _judged(ended, failure(FailureKind.TIMEOUT))[:2] == (None, "tests")
+    assert _judged(ended, failure(FailureKind.TIMEOUT), proven=True)[:2] == (False, "time_limit")
+    assert _judged(ended, failure(FailureKind.KILLED), proven=True)[:2] == (None, "sandbox")
     for odd in (Value(True, 1.0), Value({"passed": 1}, 1.0), Value("passed", 1.0)):
         assert _judged(ended, odd)[0] is None

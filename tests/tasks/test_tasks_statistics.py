@@ -1,6 +1,7 @@
 """Figures of test sets, counted by hand."""
 
 import json
+import math
 from typing import Any
 
 import pytest
@@ -129,6 +130,47 @@ def test_changes_are_paired_by_task() -> None:
     assert found["gain"] == pytest.approx(2 / 3)
     # Two changes of one kind: 2 x 1/4.
     assert found["sign_p"] == 0.5
+
+
+def test_changes_of_the_two_means_add_up_the_sets_intervals() -> None:
+    """Math rises by 7 and falls by 1 of 21 (Fagerland and others 2014: 0.026 to 0.517), questions do not change in 10
+    (0.2775 either way): macro (6 / 21 + 0) / 2; 4:3:3 without code 4/7 and 3/7."""
+    rises = [0.0] * 7 + [1.0] + [0.0] * 13
+    after = [1.0] * 7 + [0.0] + [0.0] * 13
+
+    def side(values: list[float]) -> dict[str, Any]:
+        same: dict[str, list[float | None]] = {f"q{number}": [1.0] for number in range(10)}
+        accuracy: dict[str, list[float | None]] = {f"{number}": [value] for number, value in enumerate(values)}
+        mixed: dict[str, list[float | None]] = {"m": [values[0]]}
+        return {"math": {"accuracy": accuracy}, "squad2": {"accuracy": same, "f1": same}, "mixed": {"accuracy": mixed}}
+
+    found = comparison(side(rises), side(after), SAMPLING)
+    gain = 6 / 21
+    for name, share in (("macro", 0.5), ("weighted_4_3_3", 4 / 7)):
+        change = found[name]["accuracy"]
+        below = math.hypot(share * (gain - 0.0260), (1 - share) * 0.2775)
+        above = math.hypot(share * (0.5172 - gain), (1 - share) * 0.2775)
+        assert change["gain"] == pytest.approx(share * gain)
+        assert (change["low"], change["high"]) == pytest.approx((share * gain - below, share * gain + above), abs=1e-3)
+        assert change["trained"] - change["base"] == pytest.approx(change["gain"])
+        assert (change["n"], change["rose"], change["fell"], change["sets"]) == (31, 7, 1, ["math", "squad2"])
+        assert set(found["math"]["accuracy"]) >= {
+            "n",
+            "base",
+            "trained",
+            "gain",
+            "low",
+            "high",
+            "rose",
+            "fell",
+            "sign_p",
+        }
+    # One task of a set has no interval, and so has no mean over sets.
+    single = {"gsm8k": {"accuracy": {"a": [0.0]}}}
+    alone = comparison(single, single, SAMPLING)["macro"]["accuracy"]
+    assert (alone["gain"], alone["low"]) == (0.0, None)
+    nothing = {"gsm8k": {"accuracy": {"a": [None]}}}
+    assert "macro" not in comparison(nothing, nothing, SAMPLING)
 
 
 def test_the_former_systems_readers_find_their_keys() -> None:

@@ -82,3 +82,9 @@ def test_mixed_takes_the_experiment_that_is_named_alone(tmp_path: Path) -> None:
     assert given[-4:] == ["MODEL=it's/a model", "EXPERIMENT=", "SKIP_DATA=1", "seed=3"]
     given = words(make(tmp_path, "mixed-eval", "CHECKPOINT=c", "EXPERIMENT=mine", "BASE=1"), "pipelines mixed-eval")
     assert given[-5:] == ["MODEL=", "CHECKPOINT=c", "EXPERIMENT=mine", "BASE=1", "SKIP_DATA="]
+
+
+def test_data_takes_an_experiment_and_changes(tmp_path: Path) -> None:
+    given = words(make(tmp_path, "data", "EXPERIMENT=mixed_small", "SET=seed=3"), "pipelines data")
+    assert given[-2:] == ["mixed_small", "seed=3"]
+    assert "EXPERIMENT=mine" in make(tmp_path, "data", "mine").stderr

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
+from components.core.json_folder import folder_sha256
 from components.core.spec.compose import Composer
 from components.core.spec.data import DataSpec
 from components.core.spec.fields import suggestion
@@ -18,6 +19,8 @@ _WORDS = _COMPONENTS / "gold" / "words"
 _TEMPLATES = _COMPONENTS / "judge" / "protocols" / "templates"
 _PROMPTS = _COMPONENTS / "judge" / "protocols" / "prompts"
 _SENTENCES = _COMPONENTS / "data" / "sentences"
+_TREES = "data.mixture.sources.math."
+"""The set whose authors give away one JSON file a row."""
 _SENTENCE_FILES = ("train_templates", "heldout_templates", "train_subjects", "heldout_subjects")
 
 
@@ -40,7 +43,7 @@ def locate(composer: Composer, part: str, tree: Map) -> None:
             if not str(file.get("path")).startswith("s3://"):
                 path = _absolute(composer, key, file, "path")
                 if path is not None:
-                    _fingerprint(composer, key, file, path)
+                    _fingerprint(composer, key, file, path, folder=key.startswith(_TREES))
     ifeval = tree.get("ifeval") if part == "evaluation" else None
     if isinstance(ifeval, Map) and not str(ifeval.get("path")).startswith("s3://"):
         path = _absolute(composer, "evaluation.ifeval", ifeval, "path")
@@ -115,10 +118,14 @@ def _absolute(composer: Composer, prefix: str, tree: Map, key: str) -> Path | No
     return path
 
 
-def _fingerprint(composer: Composer, part: str, tree: Map, path: Path) -> None:
+def _fingerprint(composer: Composer, part: str, tree: Map, path: Path, *, folder: bool = False) -> None:
+    """Note the content's hash, or check the one that is given; ``folder``: the path may be one of JSON files."""
     try:
-        with path.open("rb") as stream:
-            content = hashlib.file_digest(stream, "sha256").hexdigest()
+        if folder and path.is_dir():
+            content = folder_sha256(path)
+        else:
+            with path.open("rb") as stream:
+                content = hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
         _unreadable(composer, f"{part}.path", path, tree, error)
         return

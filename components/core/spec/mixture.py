@@ -43,7 +43,8 @@ class DataFile(Spec):
     """A file of the hub, in the place of ``path``. Unit: none. Default: null."""
     sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None = None
     """Content of the file; computed for a path of this machine when the experiment is loaded, to be given for an s3://
-    URL and required for the hub. It stands for the place in the identity of results. Unit: none. Default: null."""
+    URL and required for the hub. Of a folder it is that of the lines which sha256sum prints for its files in order. It
+    stands for the place in the identity of results. Unit: none. Default: null."""
 
     def conflicts(self) -> Iterable[Conflict]:
         if (self.path is None) == (self.hub is None):
@@ -100,7 +101,8 @@ class MixtureSources(Spec):
     gsm8k: TaskFiles | None = None
     """GSM8K: question, answer. Unit: none. Default: null."""
     math: TaskFiles | None = None
-    """MATH: problem, level, type, solution; rows of MATH-500 are read as well. Unit: none. Default: null."""
+    """MATH: problem, level, type, solution; rows of MATH-500 are read as well, and so are the official archive (.tar,
+    .tar.gz, .tgz) and a folder of its files, one JSON file a problem. Unit: none. Default: null."""
     squad2: TaskFiles | None = None
     """SQuAD 2.0: articles with paragraphs and questions, some without an answer. Unit: none. Default: null."""
     hotpotqa: TaskFiles | None = None
@@ -127,6 +129,20 @@ class MixtureSources(Spec):
     def given(self) -> dict[str, TaskFiles | MbppFiles]:
         """The sets that are mixed, by name."""
         return {name: files for name in self.known() if (files := getattr(self, name)) is not None}
+
+    def tests(self, name: str, split: str) -> bool:
+        """Whether the set may have test rows: it has test files, or rows that tell their part themselves.
+
+        Args:
+            name: of a set here, or of rows of one's own by their type, such as custom_qa.
+            split: of the mixture; split anew, every set has tests.
+        """
+        source = name.partition("_")[0]
+        files = self.given.get(source)
+        if files is None:
+            return False
+        # MBPP's parts are told by its ids, and MATH's where a row has its path.
+        return split == "resplit-5-1" or isinstance(files, MbppFiles) or source == "math" or bool(files.test)
 
     def trains(self, domain: Domain, split: str) -> bool:
         """Whether some row of this domain can be trained on; of rows of one's own that is taken for granted."""
@@ -161,7 +177,7 @@ class DedupSpec(Spec):
 
 class DecidedBy(Spec):
     """Who decides whether an answer is right: gold (the official check), judge (a line with the reference answer; gold
-    is recorded at 0 points), or both (lines of equal points)."""
+    is recorded at 0 points), or both (lines of equal points). judge and both take a reward that asks a judge."""
 
     math: Decided = "gold"
     """For mathematics. Unit: none. Default: "gold"."""

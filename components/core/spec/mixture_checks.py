@@ -5,8 +5,10 @@ from collections.abc import Iterable
 from components.core.spec.base import Conflict
 from components.core.spec.data import DataSpec
 from components.core.spec.evaluation import EvaluationSpec
+from components.core.spec.mixture import MixtureSpec
 from components.core.spec.policy import PolicySpec
 from components.core.spec.reward import RewardSpec
+from components.core.spec.tasks import TasksSpec
 from components.core.spec.training import TrainingSpec
 
 
@@ -20,10 +22,10 @@ def mixture_conflicts(reward: RewardSpec, data: DataSpec) -> Iterable[Conflict]:
         key = f"data.mixture.decided_by.{domain}"
         if weights[domain] == 0:
             continue
-        if who == "judge" and not reward.asks_in_training:
+        if who != "gold" and not reward.asks_in_training:
             yield Conflict(
                 key,
-                f"judge, but reward.combine {reward.combine} asks no judge in training",
+                f"{who}, but reward.combine {reward.combine} asks no judge in training",
                 f"set decided_by.{domain}: gold, or reward.combine: rubric",
             )
         if who != "gold" and reward.protocol == "pairwise":
@@ -68,14 +70,7 @@ def tasks_conflicts(policy: PolicySpec, data: DataSpec, evaluation: EvaluationSp
             "remove evaluation.tasks, or choose data of kind mixture",
         )
         return
-    given = data.mixture.sources.given
-    for name in tasks.sets:
-        if name != "mixed" and name.partition("_")[0] not in given:
-            yield Conflict(
-                "evaluation.tasks.sets",
-                f"{name} is no source of data.mixture",
-                f"take from {', '.join(given)}, or add its files to data.mixture.sources",
-            )
+    yield from _tested(tasks, data.mixture)
     for domain, tokens in tasks.max_response_tokens.model_dump().items():
         if tokens >= policy.context_tokens:
             yield Conflict(
@@ -83,6 +78,28 @@ def tasks_conflicts(policy: PolicySpec, data: DataSpec, evaluation: EvaluationSp
                 f"{tokens} leaves no room for a prompt in policy.context_tokens {policy.context_tokens}",
                 "lower it, or choose a policy with a longer context",
             )
+
+
+def _tested(tasks: TasksSpec, mixture: MixtureSpec) -> Iterable[Conflict]:
+    """Sets that are to be answered and have nothing to answer."""
+    given = mixture.sources.given
+    tested = [name for name in given if mixture.sources.tests(name, mixture.split)]
+    if not tested:
+        yield Conflict(
+            "evaluation.tasks",
+            "no source of data.mixture has a test file",
+            "add test files to data.mixture.sources, or remove evaluation.tasks",
+        )
+        return
+    for name in tasks.sets:
+        source = name.partition("_")[0]
+        if name == "mixed" or source in tested:
+            continue
+        if source not in given:
+            what, add = "is no source of data.mixture", "add its files to data.mixture.sources"
+        else:
+            what, add = f"has no test file in data.mixture.sources.{source}", f"give sources.{source}.test"
+        yield Conflict("evaluation.tasks.sets", f"{name} {what}", f"take from {', '.join(tested)}, or {add}")
 
 
 def mixture_reach(data: DataSpec) -> Iterable[Conflict]:

@@ -20,7 +20,7 @@ from components.core.progress import Progress, clock_text
 from components.core.services.state import state_folder
 from components.core.step import runlog
 from components.core.step.lock import exclusive, lock_wait
-from components.core.step.model import Elsewhere, Published, Step, StepContext
+from components.core.step.model import NOTES, Elsewhere, Published, Step, StepContext
 from components.core.step.provenance import git_state, host, parquet_rows
 from components.core.step.results import Results, Source, open_sources
 from components.core.step.source import code_version
@@ -108,6 +108,8 @@ class _Execution:
                 found = results.find(self.progress) or self._make(results, sources)
         if found.reused:
             self.progress.phase(f"reused {found.uri}")
+            for note in str(found.metadata.get(NOTES) or "").splitlines():
+                self.progress.phase(note)
         return found
 
     def _goes_elsewhere(self) -> bool:

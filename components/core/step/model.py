@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from components.core.manifest import Manifest, Scalar
 from components.core.progress import Progress
@@ -11,6 +11,10 @@ from components.core.store import Store
 
 if TYPE_CHECKING:
     from components.core.spec import Experiment
+
+
+NOTES: Final = "notes"
+"""Of what a step returns: lines for whoever runs it, told again whenever the result is reused."""
 
 
 @dataclass(frozen=True)

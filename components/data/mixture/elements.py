@@ -13,6 +13,11 @@ _SPACE: Final = re.compile(r"[ \t\r\n]*")
 _DECODER: Final = json.JSONDecoder()
 _NUMBER_END: Final = 2
 """Characters that must follow a value before it is known to be whole: a number at the end of a chunk may go on."""
+_UNFINISHED: Final = 16
+"""Characters before the end of what was read where a mistake may only be a word, number or escape that goes on."""
+_OPEN_TEXT: Final = "Unterminated string"
+LONGEST: Final = 64 << 20
+"""Characters of one element: a mistake can make one of the whole rest of a file."""
 
 
 class _Bytes(Protocol):
@@ -75,9 +80,11 @@ class Elements:
         while True:
             try:
                 _, end = _DECODER.raw_decode(self._text, self._at)
-            except (ValueError, RecursionError) as error:
-                if isinstance(error, RecursionError) or not self._more():
-                    raise self._broken(str(error).partition(": line")[0]) from error
+            except RecursionError as error:
+                raise self._broken("nested too deep") from error
+            except json.JSONDecodeError as error:
+                if self._is_final(error) or not self._more(len(self._text) - self._at):
+                    raise self._broken(error.msg, error.pos) from error
                 continue
             if end + _NUMBER_END > len(self._text) and not self._ended:
                 self._more()
@@ -105,10 +112,18 @@ class Elements:
                 return
             self.take(",")
 
-    def _more(self) -> bool:
+    def _is_final(self, error: json.JSONDecodeError) -> bool:
+        """Whether nothing that follows can mend it: else a mistake in the first element would have the whole file read
+        into memory before it is told."""
+        if len(self._text) - self._at > LONGEST:
+            return True
+        return not error.msg.startswith(_OPEN_TEXT) and error.pos < len(self._text) - _UNFINISHED
+
+    def _more(self, least: int = 0) -> bool:
+        """Read on; as much as there is of a value that is not whole, so that a long one is not looked at too often."""
         if self._ended:
             return False
-        data = self._stream.read(_CHUNK)
+        data = self._stream.read(max(_CHUNK, least))
         self._ended = not data
         try:
             text = self._decoder.decode(data, final=self._ended)
@@ -119,7 +134,8 @@ class Elements:
         self._at = 0
         return not self._ended or bool(text)
 
-    def _broken(self, what: str) -> ContractError:
+    def _broken(self, what: str, at: int | None = None) -> ContractError:
+        line = self.line if at is None else self._line + self._text.count("\n", 0, at)
         return ContractError(
-            f"not JSON: {what}", where=f"{self._where}, line {self.line}", remedy="download or write the file again"
+            f"not JSON: {what}", where=f"{self._where}, line {line}", remedy="download or write the file again"
         )

@@ -8,6 +8,7 @@ from typing import IO, TYPE_CHECKING, Final
 import pyarrow as pa
 
 from components.core.errors import ContractError, StorageError
+from components.core.json_folder import folder_sha256, json_files
 from components.core.store import Store
 from components.data.mixture.hub import download, hub_url
 
@@ -22,11 +23,12 @@ class Fetched:
     """A source file.
 
     Attributes:
-        path: where it lies on this machine.
+        path: where it lies on this machine; a folder where the source is one.
         source: path or URL, for messages; its suffix tells the file's form.
         sha256: of its content, hex.
         size: bytes.
-        state: of the file when it was hashed: its number, size and time of change.
+        state: of the file when it was hashed: its number, size and time of change; of a folder the number of its files,
+            their size and the newest time.
     """
 
     path: Path
@@ -82,6 +84,9 @@ def check_unchanged(file: Fetched) -> None:
 
 def _state(path: Path) -> tuple[int, int, int] | None:
     try:
+        if path.is_dir():
+            each = [(path / name).stat() for name in json_files(path)]
+            return len(each), sum(one.st_size for one in each), max((one.st_mtime_ns for one in each), default=0)
         found = path.stat()
     except OSError:
         return None
@@ -93,8 +98,10 @@ def _from_store(source: str, work: Path) -> Path:
     system, root = Store.open(folder).arrow()
     path = work / f"{hashlib.sha256(source.encode()).hexdigest()[:16]}-{name}"
     partial = path.with_name(f".{path.name}.partial")
+    key = f"{root.rstrip('/')}/{name}"
     try:
-        with system.open_input_stream(f"{root.rstrip('/')}/{name}") as stream, partial.open("wb") as target:
+        # By default packed files would be unpacked on their way, and be others than their hashes say.
+        with system.open_input_stream(key, compression=None) as stream, partial.open("wb") as target:
             while chunk := stream.read(_CHUNK):
                 target.write(chunk)
     except FileNotFoundError as error:
@@ -109,6 +116,8 @@ def _digest(path: Path, source: str) -> tuple[str, int]:
     """Hash and size."""
     found, size = hashlib.sha256(), 0
     try:
+        if path.is_dir():
+            return folder_sha256(path), sum((path / name).stat().st_size for name in json_files(path))
         with path.open("rb") as stream:
             while chunk := _read(stream):
                 found.update(chunk)

@@ -17,8 +17,8 @@ def notices(info: Mapping[str, Any]) -> list[str]:
         # Own rows are one file and up to three sets.
         if not any(each == name or each.startswith(f"{name}_") for each in trained):
             where = "they went to validation, or are duplicates of each other or of test rows (data_card.html)"
-            found.append(f"note: no row of {name}'s training part is trained on: {where}")
+            found.append(f"no row of {name}'s training part is trained on: {where}")
     if short := info["mixture"]["materialised_short"]:
         total, cap = info["mixture"]["total_rows"], info["mixture"]["repeat_cap"]
-        found.append(f"note: {total - short} rows are written, not {total}: no row may come more than {cap} times")
+        found.append(f"{total - short} rows are written, not {total}: no row may come more than {cap} times")
     return found

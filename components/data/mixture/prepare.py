@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from components.core.manifest import Scalar, sha256_file
 from components.core.progress import Progress
+from components.core.step.model import NOTES
 from components.data.mixture.card import build_card
 from components.data.mixture.info import contaminated_rows, draw_of, info_of
 from components.data.mixture.notices import notices
@@ -55,20 +56,23 @@ def prepare_mixture(experiment: "Experiment", out: Path, work: Path, progress: P
         contaminated = _contaminated(stage, index, chosen)
     draw = draw_of(experiment, index, chosen)
     info = info_of(experiment, index, chosen, sources, contaminated)
+    info["notes"] = notices(info)
     info["outputs"] = {name: {"rows": count, "sha256": sha256_file(out / name)} for name, count in rows.items()}
     write_json(out / "draw.json", draw)
     write_json(out / "info.json", info)
     write_json(out / TEST_INDEX, _test_index(info, rows))
     write_json(out / "data.json", _summary(experiment, info))
     (out / "data_card.html").write_text(build_card(info, draw), encoding="utf-8")
-    for notice in notices(info):
-        progress.phase(notice)
+    notes = [f"note: {notice}" for notice in info["notes"]]
+    for note in notes:
+        progress.phase(note)
     return {
         "train_rows": rows[TRAIN],
         "heldout_rows": rows[HELDOUT],
         "test_rows": int(info["test_rows"]),
         "source": data.kind,
         "split": mixture.split,
+        NOTES: "\n".join(notes) or None,
     }
 
 

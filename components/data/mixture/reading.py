@@ -19,6 +19,7 @@ from components.data.mixture.codetree import tree_number
 from components.data.mixture.fetch import Fetched, check_unchanged, fetch
 from components.data.mixture.formats import competition_math, custom, gsm8k, hotpotqa, humaneval, mbpp, squad2
 from components.data.mixture.goldtext import gold_text
+from components.data.mixture.json_tree import is_tree, read_tree
 from components.data.mixture.plan import NAMES
 from components.data.mixture.records import Found, read_records
 from components.data.mixture.row import ANY, TEST, TRAIN, TaskRow
@@ -83,7 +84,7 @@ def read_sources(
         parse = (
             functools.partial(hotpotqa.parse, facts=mixture.supporting_facts) if name == "hotpotqa" else _PARSERS[name]
         )
-        found = squad2.read(file.path, file.source) if name == "squad2" else read_records(file.path, file.source)
+        found = _found(name, file)
         try:
             with _no_cycles():
                 counts.append((name, part, file, _read(found, parse, part, file.source, maker, stage, progress)))
@@ -93,6 +94,14 @@ def read_sources(
     _tell(troubles)
     progress.finish()
     return counts
+
+
+def _found(name: str, file: Fetched) -> Iterator[Found]:
+    if name == "squad2":
+        return squad2.read(file.path, file.source)
+    if name == "math" and is_tree(file.path, file.source):
+        return read_tree(file.path, file.source)
+    return read_records(file.path, file.source)
 
 
 @contextlib.contextmanager

@@ -12,7 +12,7 @@ from components.core.errors import ConfigError, GavelError
 from components.core.progress import Progress
 from components.score.tasks import comparing
 from components.score.tasks.lines import read_lines
-from components.score.tasks.results import SAMPLING, rows, summary, write
+from components.score.tasks.results import SAMPLING, check_writable, rows, summary, write
 from components.score.tasks.scoring import score_lines
 from components.tasks.sets import DATASETS, domain
 
@@ -40,8 +40,7 @@ def _score(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     if options.output.resolve() == options.predictions.resolve():
         raise ConfigError("--output is the file of predictions", where=str(options.output), remedy="name another")
-    if options.output.is_dir():
-        raise ConfigError("--output is a folder", where=str(options.output), remedy="name a file")
+    check_writable(options.output)
     if options.k and (domain(options.dataset) != "code" or min(options.k) < 1):
         raise ConfigError("--k is for programs, and from 1 on", remedy="leave it out")
     lines = read_lines(options.predictions, options.dataset)
@@ -58,12 +57,14 @@ def _score(arguments: Sequence[str]) -> int:
 def _compare(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m components.score.tasks compare",
-        description="Compare two files of scores row by row: change, bootstrap interval, exact sign test.",
+        description="Compare two files of scores row by row: change, paired interval, exact sign test.",
     )
     parser.add_argument("first", type=Path, help="file of scores")
     parser.add_argument("second", type=Path, help="file of scores of the same rows")
     parser.add_argument("--output", type=Path, help="also write the comparison there, as JSON")
     options = parser.parse_args(arguments)
+    if options.output is not None:
+        check_writable(options.output)
     dataset, found = comparing.compare_files(options.first, options.second, SAMPLING)
     print(f"{dataset}, in percent\n{comparing.table(found)}")
     if dropped := max(each.dropped for each in found.values()):

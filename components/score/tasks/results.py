@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from components.core.errors import StorageError
+from components.core.errors import ConfigError, StorageError
 from components.score.tasks.lines import Prediction
 from components.tasks.score import TaskScore
 from components.tasks.sets import domain
@@ -83,6 +83,33 @@ def summary(dataset: str, scored: Scored, ks: Sequence[int], sampling: Sampling 
     }
 
 
+def check_writable(path: Path) -> None:
+    """Find out before anything is scored that the file cannot be written.
+
+    Its folder is made where it is missing and the one above it is there: a whole missing path is a mistyped one.
+
+    Raises:
+        ConfigError: the path is a folder, or leads nowhere.
+        StorageError: nothing can be written there.
+    """
+    path = path.resolve()
+    if path.is_dir():
+        raise ConfigError("--output is a folder", where=str(path), remedy="name a file")
+    if path.exists() and not path.is_file():
+        return
+    folder = path.parent
+    if not folder.is_dir() and not folder.parent.is_dir():
+        raise ConfigError(
+            f"there is no folder {folder.parent}", where=str(path), remedy="correct the path, or make the folder"
+        )
+    try:
+        folder.mkdir(exist_ok=True)
+        # As it is written: beside the file, so that an earlier one stays until the new one is whole.
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        raise StorageError(f"cannot be written: {error.strerror}", where=str(path)) from error
+
+
 def write(path: Path, lines: Sequence[Mapping[str, Any]]) -> None:
     """Write JSON lines, all or none.
 
@@ -99,7 +126,6 @@ def write(path: Path, lines: Sequence[Mapping[str, Any]]) -> None:
             raise StorageError(f"cannot be written: {error.strerror}", where=str(path)) from error
         return
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         number, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     except OSError as error:
         raise StorageError(f"cannot be written: {error.strerror}", where=str(path)) from error

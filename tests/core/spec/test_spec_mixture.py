@@ -19,6 +19,7 @@ def _data(sources: str, more: str = "") -> str:
 
 
 ALL = f"{{gsm8k: {{train: [{S3}], test: [{S3}]}}, squad2: {{train: [{S3}]}}, mbpp: {{all: [{S3}]}}}}"
+CUSTOM = f"{{gsm8k: {{train: [{S3}], test: [{S3}]}}, custom: {{train: [{S3}]}}}}"
 GOLD = ["reward=rule-only"]
 
 
@@ -99,6 +100,7 @@ def test_another_content_than_asserted_is_refused(refused: Callable[..., str], t
         ),
         ("data.mixture.supporting_facts", "HotpotQA is no source", [_data(ALL, ", supporting_facts: true"), *GOLD]),
         ("data.mixture.decided_by.qa", "asks no judge in training", [_data(ALL, ", decided_by: {qa: judge}"), *GOLD]),
+        ("data.mixture.decided_by.qa", "both, but reward.combine", [_data(ALL, ", decided_by: {qa: both}"), *GOLD]),
         ("reward.combine", "leaves it nothing to decide", [_data(ALL)]),
         (
             "data.mixture.decided_by.code",
@@ -108,6 +110,21 @@ def test_another_content_than_asserted_is_refused(refused: Callable[..., str], t
         ("training.scaffold", "has the reference answer", [_data(ALL), *GOLD, "training.scaffold={}"]),
         ("evaluation.tasks", "kind sentences have no task sets", ["evaluation.tasks={}"]),
         ("evaluation.tasks.sets", "math is no source", [_data(ALL), *GOLD, "evaluation.tasks={sets: [math]}"]),
+        (
+            "evaluation.tasks.sets",
+            "squad2 has no test file",
+            [_data(ALL), *GOLD, "evaluation.tasks={sets: [gsm8k, squad2]}"],
+        ),
+        (
+            "evaluation.tasks.sets",
+            "custom_qa has no test file",
+            [_data(CUSTOM), *GOLD, "evaluation.tasks={sets: [gsm8k, custom_qa]}"],
+        ),
+        (
+            "evaluation.tasks",
+            "no source of data.mixture has a test file",
+            [_data(f"{{gsm8k: {{train: [{S3}]}}}}", ", weights: {qa: 0, code: 0}"), *GOLD, "evaluation.tasks={}"],
+        ),
         ("evaluation.tasks.ks", "pass@5 needs as many", [_data(ALL), *GOLD, "evaluation.tasks={ks: [1, 5]}"]),
         (
             "evaluation.tasks.samples.code",
@@ -129,6 +146,14 @@ def test_a_file_is_at_one_place_and_a_hubs_is_pinned(refused: Callable[..., str]
         (f"{{hub: {HUB}}}", "pinned by its content"),
     ):
         assert words in refused(_data(f"{{gsm8k: {{train: [{file}]}}}}", ", weights: {qa: 0, code: 0}"), *GOLD)
+
+
+def test_sets_whose_parts_their_rows_tell_may_be_answered() -> None:
+    for more, sets in (("", "mbpp, mixed"), (", split: resplit-5-1", "squad2")):
+        found = load_experiment("tiny", [_data(ALL, more), *GOLD, f"evaluation.tasks={{sets: [{sets}]}}"])
+        assert found.evaluation.tasks is not None
+    math = f"{{math: {{train: [{S3}]}}}}"
+    load_experiment("tiny", [_data(math, ", weights: {qa: 0, code: 0}"), *GOLD, "evaluation.tasks={sets: [math]}"])
 
 
 def test_a_judge_may_decide_or_join() -> None:

@@ -1,6 +1,7 @@
 """Files from a path, a store and a hub that speaks HTTP."""
 
 import asyncio
+import gzip
 import hashlib
 import threading
 from collections.abc import Iterator
@@ -126,6 +127,10 @@ def test_paths_and_stores(tmp_path):
     path.write_bytes(CONTENT)
     work.mkdir()
     assert fetch(DataFile(path=str(path)), work).path == path
+    packed = tmp_path / "HumanEval.jsonl.gz"
+    packed.write_bytes(gzip.compress(CONTENT))
+    same = fetch(DataFile(path=f"file://{packed}", sha256=hashlib.sha256(packed.read_bytes()).hexdigest()), work)
+    assert same.path.read_bytes() == packed.read_bytes()
     stored = fetch(DataFile(path=f"file://{path}", sha256=SHA), work)
     assert stored.path.parent == work
     assert stored.path.read_bytes() == CONTENT

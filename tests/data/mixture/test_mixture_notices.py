@@ -1,5 +1,6 @@
 """What a preparation says aloud: sets that lost all their rows, rows that the cap did not allow, and nulls."""
 
+import contextlib
 import io
 import json
 from pathlib import Path
@@ -9,7 +10,9 @@ import pytest
 from components.core.errors import ContractError
 from components.core.progress import Progress
 from components.core.spec import load_experiment
+from components.core.step.execute import perform
 from components.data.mixture.prepare import prepare_mixture
+from components.data.step import STEP
 
 
 def _prepare(folder: Path, sources: dict, **settings: object) -> str:
@@ -44,6 +47,31 @@ def test_a_set_whose_training_part_is_its_test_part_is_told(tmp_path: Path) -> N
     notes = _prepare(tmp_path, sources, weights=MATH_ALONE, validation_share=0.2)
     assert "no row of gsm8k's training part is trained on" in notes
     assert "custom" not in notes
+
+
+def test_notes_are_in_the_card_in_info_and_in_what_the_step_returns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GAVEL_STATE", str(tmp_path / "state"))
+    sources = {"custom": {"train": [{"path": _own(tmp_path / "own.jsonl", 40)}]}}
+    settings = {"weights": MATH_ALONE, "validation_share": 0.2, "draw": "materialised", "repeat_cap": 1}
+    data = {"name": "mine", "kind": "mixture", "heldout_rows": 5}
+    mixture = {"sources": sources, "total_rows": 100, **settings}
+    experiment = load_experiment("tiny", (f"data={json.dumps({**data, 'mixture': mixture})}", "reward=rule-only"))
+    store, texts = (tmp_path / "store").as_uri(), []
+    for _ in range(2):
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            found = perform(STEP, experiment, store, {})
+        texts.append(printed.getvalue())
+    folder = Path(found.uri.removeprefix("file://"))
+    (note,) = json.loads((folder / "info.json").read_text())["notes"]
+    assert note.endswith("rows are written, not 100: no row may come more than 1 times")
+    assert found.reused
+    assert found.metadata["notes"] == f"note: {note}"
+    # The second run does nothing but say so, and says this, too.
+    assert all(f"note: {note}" in text for text in texts)
+    assert note in (folder / "data_card.html").read_text()
 
 
 def test_rows_that_the_cap_forbids_are_told(tmp_path: Path) -> None:

@@ -77,6 +77,69 @@ def test_a_broken_array_names_file_and_line(text):
     assert caught.value.where == "data.json, line 1"
 
 
+class Counted(io.BytesIO):
+    """Bytes that tell how many of them were read."""
+
+    taken = 0
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        found = super().read(size)
+        self.taken += len(found)
+        return found
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        '{"a": 1 "b": 2}',
+        '{"a": tru}',
+        '{"a": "x" y"}',
+        '{"a": 1',
+        '{"a": [1, 2}',
+        '{"a": "\\q"}',
+        '{"a": "\n"}',
+        "{a: 1}",
+    ],
+)
+def test_a_mistake_in_an_early_element_is_told_before_the_rest_is_read(monkeypatch, broken):
+    monkeypatch.setattr(elements, "_CHUNK", 256)
+    good = '{"a": "some text", "b": [1, 2, 3]}'
+    stream = Counted(f"[{good},\n{broken},\n{', '.join([good] * 5000)}]".encode())
+    cursor = Elements(stream, "data.json").array()
+    assert next(cursor) == (1, good)
+    with pytest.raises(ContractError, match="not JSON") as caught:
+        list(cursor)
+    assert caught.value.where in ("data.json, line 2", "data.json, line 3")
+    assert stream.taken <= 3 * 256
+
+
+def test_an_element_that_swallows_the_rest_is_told_before_memory_is_full(monkeypatch):
+    monkeypatch.setattr(elements, "_CHUNK", 256)
+    monkeypatch.setattr(elements, "LONGEST", 4096)
+    rest = ", ".join(['{"a": 1}'] * 5000)
+    stream = Counted(f'[{{"a": [1, 2, {rest}]'.encode())
+    with pytest.raises(ContractError, match="not JSON"):
+        list(Elements(stream, "data.json").array())
+    assert stream.taken <= 4 * 4096
+
+
+def test_a_long_element_is_not_looked_at_again_and_again(monkeypatch):
+    looked = []
+    decode_at = elements._DECODER.raw_decode
+
+    class Decoder:
+        def raw_decode(self, text, at):
+            looked.append(len(text) - at)
+            return decode_at(text, at)
+
+    monkeypatch.setattr(elements, "_CHUNK", 16)
+    monkeypatch.setattr(elements, "_DECODER", Decoder())
+    (found,) = Elements(io.BytesIO(json.dumps([["x" * 99] * 1000]).encode()), "f").array()
+    assert json.loads(found[1]) == ["x" * 99] * 1000
+    # Twice as much each time: all looks together are some twice the element.
+    assert sum(looked) < 4 * len(found[1])
+
+
 def test_every_form_of_file_gives_the_same_rows(tmp_path):
     rows = [{"a": 1, "b": "x y"}, {"a": 2, "b": "é\u2028"}]
     lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()

@@ -216,6 +216,30 @@ def test_a_device_is_written_to_and_not_replaced(tmp_path):
     assert pipe.is_fifo()
 
 
+def test_an_output_that_cannot_be_written_is_noticed_before_scoring(tmp_path, capsys, monkeypatch):
+    given = write(tmp_path / "in.jsonl", [{"id": 1, "gold": "1", "prediction": "1"}])
+
+    def never(*_):
+        raise AssertionError("it was scored")
+
+    monkeypatch.setattr("components.score.tasks.__main__.score_lines", never)
+    monkeypatch.setattr("components.score.tasks.__main__.read_lines", never)
+    file = tmp_path / "file"
+    file.write_text("x")
+    for out, told in (
+        (tmp_path / "no" / "such" / "out.jsonl", f"there is no folder {tmp_path / 'no'}"),
+        (tmp_path, "--output is a folder"),
+        # A file where the folder should be; one that may not be written is the same, but for root.
+        (file / "out.jsonl", "cannot be written"),
+        (Path("/proc/out.jsonl"), "cannot be written"),
+    ):
+        assert main(["--dataset", "math", "--predictions", str(given), "--output", str(out)]) == 1
+        assert told in capsys.readouterr().err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "in.jsonl"]
+    assert main(["compare", str(given), str(given), "--output", str(tmp_path / "a" / "b" / "c")]) == 1
+    assert "there is no folder" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("gold", ["NaN", "Infinity", "1e400"])
 def test_a_gold_that_is_no_number_is_refused(tmp_path, capsys, gold):
     given = tmp_path / "in.jsonl"
