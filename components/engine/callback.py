@@ -1,5 +1,5 @@
-"""What the trainer's driver does for Gavel: brings in the advantage estimator, marks checkpoints whose step is logged, logs no
-number for an update that was not made, keeps the reward where its files are, and draws a mixture in its shares.
+"""What the trainer's driver does for Gavel: brings in the advantage estimator, marks checkpoints whose step is logged,
+logs no number for an update that was not made, keeps the reward where its files are, and draws a mixture in its shares.
 
 verl imports this module by name before it computes the first advantage, on GPUs as on the CPU.
 """
