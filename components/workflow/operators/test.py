@@ -45,7 +45,7 @@ class Test(Operator):
         """The public tests, as the runner of programs takes them."""
         check_name(name)
         problem = self.desk.problem
-        if problem.public_tests is None:
+        if problem.public_tests is None or not problem.public_tests.strip():
             raise OperatorError(OperatorReason.NO_TESTS, "this problem has no public tests")
         if problem.entry_point not in (None, name):
             what = f"entry_point must be {problem.entry_point}, which the tests call, got {name[:40]!r}"

@@ -59,8 +59,9 @@ class Field:
         if self.kind is Kind.INTEGER:
             if not isinstance(value, int) or isinstance(value, bool):
                 return f"must be a whole number, got {_shown(value)}"
-            bad = not self.least <= value <= self.most
-            return f"must be from {self.least} to {self.most}, got {_shown(value)}" if bad else None
+            if self.least <= value <= self.most:
+                return None
+            return f"must be from {self.least} to {self.most}, got {_shown(value)}"
         if not isinstance(value, list):
             return f"must be a list of texts, got {_shown(value)}"
         if not self.least <= len(value) <= self.most:

@@ -24,6 +24,7 @@ class Operator(abc.ABC):
         inputs: of a call, by name alone.
         outputs: keys of what a call gives.
         prompt: from the text file.
+        version: name and hash of module and prompt, for the ledger and for kept replies.
     """
 
     name: ClassVar[str]
@@ -31,16 +32,20 @@ class Operator(abc.ABC):
     inputs: ClassVar[tuple[Field, ...]]
     outputs: ClassVar[tuple[Field, ...]]
     prompt: ClassVar[prompt.Prompt]
+    version: ClassVar[str]
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         cls.name = cls.__name__
-        cls.prompt = prompt.load(Path(str(sys.modules[cls.__module__].__file__)).with_suffix(".txt"))
+        source = Path(str(sys.modules[cls.__module__].__file__))
+        cls.prompt = prompt.load(source.with_suffix(".txt"))
+        made = hashlib.sha256(source.read_bytes() + cls.prompt.digest.encode())
+        cls.version = f"workflow/{cls.name}@{made.hexdigest()[:12]}"
 
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
 
-    async def __call__(self, **inputs: JSON) -> dict[str, JSON]:
+    async def __call__(self, /, **inputs: JSON) -> dict[str, JSON]:
         """Check the inputs and run.
 
         Raises:
@@ -63,9 +68,3 @@ class Operator(abc.ABC):
         lines.extend(f"  {field.name}: {field.about}" for field in cls.inputs)
         lines.extend(f'  -> "{field.name}": {field.about}' for field in cls.outputs)
         return "\n".join(lines)
-
-    @classmethod
-    def version(cls) -> str:
-        """Name and hash of its module and prompt, for the ledger and for kept replies."""
-        source = Path(str(sys.modules[cls.__module__].__file__)).read_bytes()
-        return f"workflow/{cls.name}@{hashlib.sha256(source + cls.prompt.digest.encode()).hexdigest()[:12]}"
