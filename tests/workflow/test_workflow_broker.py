@@ -126,6 +126,15 @@ async def test_a_prompt_that_the_model_cannot_read_is_the_workflows_doing() -> N
         assert await made.call("Custom", CUSTOM) == {"response": "42"}
 
 
+async def test_a_prompt_that_the_server_finds_too_long_is_the_workflows_doing() -> None:
+    # As vLLM writes it; by words alone nothing could be told before.
+    told = {"error": {"message": "This model's maximum context length is 4096 tokens.", "code": 400}}
+    async with broker(Model((400, told))) as made:
+        with pytest.raises(OperatorError) as caught:
+            await made.call("Custom", CUSTOM)
+    assert caught.value.reason is OperatorReason.TOO_LONG
+
+
 async def test_calls_tokens_time_and_money_are_counted() -> None:
     price = JudgePrice(prompt=2.0, completion=8.0, currency="EUR")
     async with broker(Model("42"), described=spec(price=price)) as made:

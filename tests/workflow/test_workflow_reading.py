@@ -56,6 +56,11 @@ def test_a_mention_of_a_tag_is_no_field() -> None:
     }
 
 
+def test_what_comes_before_and_behind_a_mention_is_read() -> None:
+    reply = "<thought>t</thought> <thought> <answer>42</answer> <thought> <thought>"
+    assert tagged(reply, ("thought", "answer")) == {"thought": "t", "answer": "42"}
+
+
 def test_a_field_that_is_said_twice_alike_is_one() -> None:
     assert tagged("<answer>42</answer> so <answer>\n42\n</answer>", ("answer",)) == {"answer": "42"}
 

@@ -23,13 +23,16 @@ def tagged(reply: str, required: Sequence[str], optional: Sequence[str] = ()) ->
     """
     names = [*required, *optional]
     opening = re.compile(rf"<\s*({'|'.join(map(re.escape, names))})\s*>", re.IGNORECASE)
+    closing = {name: re.compile(rf"<\s*/\s*{re.escape(name)}\s*>", re.IGNORECASE) for name in names}
     found: dict[str, str] = {}
     place = 0
     while (begin := opening.search(reply, place)) is not None:
         name = begin[1].lower()
-        end = re.compile(rf"<\s*/\s*{re.escape(name)}\s*>", re.IGNORECASE).search(reply, begin.end())
+        end = closing[name].search(reply, begin.end()) if name in closing else None
         if end is None:
-            # What never ends may be a mention; if it was the field, it is missing.
+            # What never ends may be a mention; if it was the field, it is missing. It is not looked for again, since a
+            # model may be made to write ten thousand of them.
+            closing.pop(name, None)
             place = begin.end()
             continue
         content = reply[begin.end() : end.start()].strip()
