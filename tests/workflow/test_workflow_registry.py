@@ -1,5 +1,6 @@
 """A file is an operator: it is found, described and versioned by itself."""
 
+import importlib
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 from scripted_executor import SUM, Model, executor
 
 from components.core.errors import ConfigError
+from components.core.step.source import reached_files
 from components.workflow.broker.broker import Broker
 from components.workflow.operators import MODULES, REGISTRY
 from components.workflow.operators.base.registry import found_in
@@ -71,20 +73,26 @@ async def test_a_new_file_is_an_operator_that_workflows_can_call(folder: Path) -
     assert model.prompts == ["Say hi"]
 
 
-def test_prompt_and_module_are_in_the_version(folder: Path) -> None:
-    versions = set()
-    for name, text in (
-        ("own_operators.a", "Say {input}"),
-        ("own_operators.b", "Say {input}."),
-        ("own_operators.c", ""),
-    ):
-        write(folder, name.rpartition(".")[2], "Shout", text)
-    (folder / "d.py").write_text(SHOUT.format(name="Shout") + "# changed\n")
-    (folder / "d.txt").write_text("Say {input}")
-    for module in "abcd":
-        versions.add(__import__(f"own_operators.{module}", fromlist=["Shout"]).Shout.version)
-    assert len(versions) == 4
-    assert all(version.startswith("workflow/Shout@") for version in versions)
+def test_prompt_and_behaviour_are_in_the_version(folder: Path) -> None:
+    source = SHOUT.format(name="Shout")
+    made = {
+        "a": (source, "Say {input}"),
+        "b": (source, "Say {input}."),
+        "c": (source.replace('"!"', '"?"'), "Say {input}"),
+        "d": (source + "# Why it shouts.\n", "Say {input}"),
+    }
+    for module, (text, prompt) in made.items():
+        (folder / f"{module}.py").write_text(text)
+        (folder / f"{module}.txt").write_text(prompt)
+    found = {each: importlib.import_module(f"own_operators.{each}").Shout.version for each in made}
+    assert len({found["a"], found["b"], found["c"]}) == 3
+    assert found["d"] == found["a"]
+    assert found["a"].startswith("workflow/Shout@")
+
+
+def test_steps_find_operators_and_prompts_for_their_code_version() -> None:
+    files = {path.name for path in reached_files(("components.workflow.broker.broker", *MODULES))}
+    assert {"custom.py", "custom.txt", "md_ensemble.py", "md_ensemble.txt", "asker.py", "code.py"} <= files
 
 
 def test_files_that_are_no_operator_are_refused(folder: Path) -> None:

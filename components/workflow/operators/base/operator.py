@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import ClassVar
 
+from components.core.step.behaviour import behaviour
 from components.sandbox.outcome import JSON
 from components.workflow.operators.base import prompt
 from components.workflow.operators.base.desk import Desk
@@ -24,7 +25,7 @@ class Operator(abc.ABC):
         inputs: of a call, by name alone.
         outputs: keys of what a call gives.
         prompt: from the text file.
-        version: name and hash of module and prompt, for the ledger and for kept replies.
+        version: name and hash of prompt and module but for its comments, for the ledger and for kept replies.
     """
 
     name: ClassVar[str]
@@ -39,7 +40,7 @@ class Operator(abc.ABC):
         cls.name = cls.__name__
         source = Path(str(sys.modules[cls.__module__].__file__))
         cls.prompt = prompt.load(source.with_suffix(".txt"))
-        made = hashlib.sha256(source.read_bytes() + cls.prompt.digest.encode())
+        made = hashlib.sha256(behaviour(source.read_bytes()) + cls.prompt.digest.encode())
         cls.version = f"workflow/{cls.name}@{made.hexdigest()[:12]}"
 
     def __init__(self, desk: Desk) -> None:
