@@ -235,14 +235,15 @@ def candidates(prompt: str) -> list[str]:
     return re.findall(r"^[A-Z]:\n(.*)$", prompt, re.MULTILINE)
 
 
-async def test_votes_are_cast_over_changing_orders_and_mapped_back() -> None:
+@pytest.mark.parametrize("problem", ["one", "two", "three", "four"])
+async def test_votes_are_cast_over_changing_orders_and_mapped_back(problem: str) -> None:
     four = ["first", "second", "right", "fourth"]
 
     def vote(prompt: str) -> str:
         return f"<letter>{'ABCD'[candidates(prompt).index('right')]}</letter>"
 
     model = Model(by=vote)
-    made = await called(model, "MdEnsemble", {"solutions": four, "problem": "p"})
+    made = await called(model, "MdEnsemble", {"solutions": four, "problem": problem})
     assert made == {"solution": "right"}
     assert len(model.prompts) == 5
     assert all(sorted(candidates(prompt)) == sorted(four) for prompt in model.prompts)
