@@ -15,7 +15,7 @@ class Problem:
         dataset: as :data:`components.tasks.sets.DATASETS` names it.
         text: what the workflow is called with; of HumanEval, the source that is to be completed and nothing else.
         entry_point: the function that a program must define; None where the problem names none.
-        public_tests: source of the tests that a workflow may see the outcome of: asserts, or a function ``check``. Never
+        public_tests: source of tests whose outcome a workflow may see: asserts, or a function ``check``. Never
             the tests that decide the reward. None where there are none.
     """
 
@@ -34,7 +34,8 @@ class Cost:
         calls: replies of the executor model; one that came from the cache counts as when it was made.
         prompt_tokens: that the model read, cached replies included; estimated where its server counts none.
         completion_tokens: that it wrote; likewise.
-        seconds: waiting for the model and running code, summed over calls, also those that ran at once.
+        seconds: that the model's server took over calls, without waiting for a permit, and that code ran; summed, also
+            over what ran at once. A cached reply took none.
         money: in the currency of the executor's price; None where it has no price.
     """
 
@@ -48,6 +49,15 @@ class Cost:
     def tokens(self) -> int:
         """Read and written."""
         return self.prompt_tokens + self.completion_tokens
+
+    def __add__(self, other: "Cost") -> "Cost":
+        return Cost(
+            self.calls + other.calls,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.seconds + other.seconds,
+            None if self.money is None or other.money is None else self.money + other.money,
+        )
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -63,7 +63,7 @@ def extract(response: str) -> Extracted:
     if not python:
         raise BrokenRule(
             InvalidReason.NO_CODE,
-            f"the fenced blocks are of {', '.join(sorted({block.language[:20] for block in blocks})[:5])}, not of Python",
+            f"the fenced blocks are of {', '.join(sorted({each.language[:20] for each in blocks})[:5])}, not of Python",
             begin + blocks[0].first,
         )
     chosen = ([block for block in python if block.defines] or python)[-1]

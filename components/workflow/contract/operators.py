@@ -49,11 +49,11 @@ def operator_calls(scopes: Scopes, signatures: Mapping[str, Signature]) -> list[
         parent = scopes.parent(node)
         if not (isinstance(parent, ast.Call) and parent.func is node and len(parent.args) == 1 and not parent.keywords):
             raise BrokenRule(InvalidReason.OPERATOR_USE, "the model's handle is create_llm(llm_config)", node.lineno)
-    for node in ast.walk(scopes.tree):
-        key = key_of(scopes, node)
+    for place in ast.walk(scopes.tree):
+        key = key_of(scopes, place)
         if key is None or key not in held:
             continue
-        call = _used(scopes, node, builds, held[key])
+        call = _used(scopes, place, builds, held[key])
         if call is not None:
             found.append(OperatorCall(call, tuple(held[key])))
     found.sort(key=lambda each: (each.node.lineno, each.node.col_offset))
@@ -103,7 +103,9 @@ def _holder(scopes: Scopes, build: ast.Call, signature: Signature) -> Key:
     key = key_of(scopes, targets[0]) if len(targets) == 1 else None
     if key is None:
         raise BrokenRule(
-            InvalidReason.OPERATOR_USE, f"{signature.name} is assigned to a name, or to an attribute of self", build.lineno
+            InvalidReason.OPERATOR_USE,
+            f"{signature.name} is assigned to a name, or to an attribute",
+            build.lineno,
         )
     return key
 
@@ -126,9 +128,7 @@ def _used(scopes: Scopes, node: ast.AST, builds: set[ast.AST], held: list[Signat
 def _check_arguments(call: ast.Call, signature: Signature) -> None:
     def refuse(what: str) -> BrokenRule:
         takes = ", ".join(each.name if each.required else f"[{each.name}]" for each in signature.inputs)
-        return BrokenRule(
-            InvalidReason.OPERATOR_ARGUMENTS, f"{signature.name} {what}; it takes ({takes})", call.lineno
-        )
+        return BrokenRule(InvalidReason.OPERATOR_ARGUMENTS, f"{signature.name} {what}; it takes ({takes})", call.lineno)
 
     names = [each.name for each in signature.inputs]
     if any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords):

@@ -25,9 +25,7 @@ def check_returns(call: ast.AsyncFunctionDef, scopes: Scopes, results: Results) 
     if not found:
         raise BrokenRule(InvalidReason.NO_RETURN, "__call__ returns nothing", call.lineno)
     if not _leaves(call.body):
-        raise BrokenRule(
-            InvalidReason.NO_RETURN, "__call__ can come to its end without a return", call.body[-1].lineno
-        )
+        raise BrokenRule(InvalidReason.NO_RETURN, "__call__ can come to its end without a return", call.body[-1].lineno)
 
 
 def _check_pair(node: ast.Return, scopes: Scopes, results: Results) -> None:

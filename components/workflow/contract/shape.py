@@ -56,7 +56,7 @@ def shape(tree: ast.Module) -> Shape:
 
 def _only_plain(body: list[ast.stmt], reason: InvalidReason, where: str) -> None:
     """Docstring, imports, functions and values that are written down."""
-    for number, statement in enumerate(body):
+    for statement in body:
         if isinstance(statement, ast.Assign | ast.AnnAssign) and (at := _active(statement.value)) is None:
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
             if all(isinstance(target, ast.Name) for target in targets):
@@ -65,7 +65,7 @@ def _only_plain(body: list[ast.stmt], reason: InvalidReason, where: str) -> None
             raise BrokenRule(reason, f"{where} a value is computed; values there are written down", at)
         if isinstance(statement, Function) and not statement.decorator_list:
             continue
-        if isinstance(statement, ast.Pass) or (number == 0 and is_docstring(body)):
+        if isinstance(statement, ast.Pass) or is_docstring([statement]):
             continue
         imports = isinstance(statement, ast.Import | ast.ImportFrom | ast.ClassDef)
         if reason is InvalidReason.MODULE_STATEMENT and imports:

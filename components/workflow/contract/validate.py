@@ -4,7 +4,7 @@ import ast
 import dataclasses
 from collections.abc import Mapping
 
-from components.workflow.contract.awaits import check_awaits, helper_calls
+from components.workflow.contract.awaits import check_awaits, other_coroutines
 from components.workflow.contract.extract import extract
 from components.workflow.contract.names import check_defined, check_names
 from components.workflow.contract.operators import operator_calls
@@ -49,9 +49,9 @@ def _plan(source: str, form: Form, signatures: Mapping[str, Signature]) -> Plan:
     check_defined(source, tree, found.workflow)
     scopes = Scopes(tree)
     calls = operator_calls(scopes, signatures)
-    check_awaits(
-        scopes, [*(each.node for each in calls), *helper_calls(scopes, found.workflow)], _from_asyncio(tree)
-    )
+    names = _from_asyncio(tree)
+    coroutines = [*(each.node for each in calls), *other_coroutines(scopes, found.workflow, names)]
+    check_awaits(scopes, coroutines, names)
     results = check_outputs(scopes, calls)
     if not calls:
         raise BrokenRule(InvalidReason.NO_OPERATOR, "no operator is called", found.call.lineno)

@@ -5,7 +5,7 @@ from typing import Final
 
 from components.core.errors import ServiceError
 from components.sandbox.limits import Limits
-from components.sandbox.outcome import Failure, FailureKind
+from components.sandbox.outcome import Failure, FailureKind, Outcome, Value
 from components.sandbox.sandbox import Sandbox
 from components.workflow.contract import (
     awaits,
@@ -30,7 +30,6 @@ LIMITS: Final = Limits(cpu_seconds=5, wall_seconds=30.0, memory_bytes=512 << 20,
 _MODULES: Final = (
     *(outcome, signature, extract, source, shape, names, scopes, operators, awaits, outputs, returns, validate, told),
 )
-_ATTEMPTS: Final = 2
 
 
 class Validator:
@@ -64,15 +63,17 @@ class Validator:
         if len(response) > extract.LONGEST_RESPONSE:
             what = f"a response of {len(response)} characters; at most {extract.LONGEST_RESPONSE}"
             return Invalid(InvalidReason.TOO_LONG, what)
-        for left in reversed(range(_ATTEMPTS)):
-            found = await self._sandbox.run("", "tell", [response, self._signatures])
-            if not isinstance(found, Failure):
-                return told.read(found.value)
-            if found.kind is not FailureKind.KILLED or not left:
-                break
+        found = await self._tried(response)
+        if isinstance(found, Failure) and found.kind is FailureKind.KILLED:
+            found = await self._tried(response)
+        if isinstance(found, Value):
+            return told.read(found.value)
         if found.kind in (FailureKind.TIMEOUT, FailureKind.MEMORY, FailureKind.CRASH):
             return Invalid(InvalidReason.TOO_COMPLEX, f"validation did not end within its limits: {found.detail}")
         raise ServiceError("a workflow could not be validated", where=f"{found.kind}: {found.detail}")
+
+    async def _tried(self, response: str) -> Outcome:
+        return await self._sandbox.run("", "tell", [response, self._signatures])
 
     async def close(self) -> None:
         """End the processes."""

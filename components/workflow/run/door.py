@@ -128,12 +128,13 @@ class Door:
     def _take(self, asked: Asked) -> None:
         self._read += 1
         if self._read > self._budget.calls:
-            return self._over(Status.FAILED, FailReason.BUDGET, f"more than {self._budget.calls} calls of operators")
+            self._over(Status.FAILED, FailReason.BUDGET, f"more than {self._budget.calls} calls of operators")
+            return
         if not self._tasks:
             self._busy()
         task = self._loop.create_task(self._do(asked))
         self._tasks[task] = self._loop.time()
-        return task.add_done_callback(self._done)
+        task.add_done_callback(self._done)
 
     async def _do(self, asked: Asked) -> None:
         try:
@@ -141,9 +142,11 @@ class Door:
         except OperatorError as error:
             told: dict[str, JSON] = {"error": [error.reason.value, error.what]}
         except BudgetError as error:
-            return self._over(Status.FAILED, FailReason.BUDGET, f"{error.limit}: {error.what}")
+            self._over(Status.FAILED, FailReason.BUDGET, f"{error.limit}: {error.what}")
+            return
         except AbstainError as error:
-            return self._over(Status.ABSTAINED, error.reason, error.what)
+            self._over(Status.ABSTAINED, error.reason, error.what)
+            return
         else:
             self.outputs += 1
             told = {"outputs": dict(outputs)}

@@ -28,7 +28,7 @@ LIMITS: Final = Limits(
     value_bytes=1 << 18,
     shut_files=True,
 )
-"""Of the program's process. Wall time is the executor model's for the most part, and ``own_seconds`` bounds the rest."""
+"""Of the program's process. Wall time is mostly the executor model's; ``own_seconds`` bounds the rest."""
 OWN_SECONDS: Final = 60.0
 _CONFIG: Final[Mapping[str, JSON]] = {"model": "executor"}
 _FAILED: Final = {

@@ -1,7 +1,7 @@
 """The sandbox's side of one execution: the program, and stand-ins for operators that hand each call out.
 
-Standard library alone. Whatever the program does to this module, it can only say other things on its socket, and what is
-said there is believed by nobody: names, arguments and budget are looked at outside, where the meter is as well.
+Standard library alone. Whatever the program does to this module, it can only say other things on its socket, and what
+is said there is believed by nobody: names, arguments and budget are looked at outside, where the meter is as well.
 """
 
 import asyncio
