@@ -55,7 +55,7 @@ class Execution:
         detail: the same for a reader; empty when answered.
         cost: as metered outside the sandbox, whatever the program says of it.
         claimed: the cost that the program returned, which counts for nothing; None unless answered.
-        trace: its calls of operators, in the order of their ends.
+        trace: its calls of operators, in the broker's order; also those that were refused, or had not ended.
         seconds: wall time.
     """
 
