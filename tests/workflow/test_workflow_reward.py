@@ -195,10 +195,11 @@ def test_no_wrong_answer_beats_a_right_one(one: Attempt, other: Attempt) -> None
     assert value(GATED, longer) <= value(GATED, one)
 
 
+Rungs = list[tuple[float, float]]
 rungs = st.lists(st.tuples(st.floats(0, 1), st.floats(-1, 1)), min_size=1, max_size=5, unique_by=lambda each: each[0])
 
 
-def ladder(given: list[tuple[float, float]], last: float, bound: str, other: str) -> dict[str, Any]:
+def ladder(given: Rungs, last: float, bound: str, other: str) -> dict[str, Any]:
     """Bounds and values, each sorted: the best value at the best bound."""
     bounds = sorted((each[0] for each in given), reverse=bound == "at_least")
     values = sorted([*(each[1] for each in given), last], reverse=True)
@@ -206,31 +207,30 @@ def ladder(given: list[tuple[float, float]], last: float, bound: str, other: str
     return {"rungs": steps, other: values[-1]}
 
 
-@settings(max_examples=60, deadline=None)
-@given(rungs, rungs, rungs, st.floats(-1, 1), attempts, attempts)
-def test_every_spec_that_is_accepted_keeps_right_above_wrong(
-    scores: list[tuple[float, float]],
-    costs: list[tuple[float, float]],
-    times: list[tuple[float, float]],
-    last: float,
-    one: Attempt,
-    other: Attempt,
-) -> None:
-    tree = GATED.model_dump(mode="json")
-    tree["correctness"]["qa"] = ladder(scores, last, "at_least", "below")
-    tree["efficiency"]["ladder"] = ladder(costs, last, "at_most", "beyond")
-    tree["simplicity"]["seconds"] = ladder(times, last, "at_most", "beyond")
-    try:
-        spec = WorkflowRewardSpec.model_validate_json(json.dumps(tree))
-    except ValidationError:
-        return
-    for attempt in (one, other):
-        assert -1 < value(spec, attempt) <= 1 + 1e-9
-    right = dataclasses.replace(one, score=1.0, domain="qa")
-    for score in (0.0, 0.5, 0.99):
-        wrong = dataclasses.replace(right, score=score)
-        if score < spec.right_from:
-            assert value(spec, wrong) < value(spec, right)
+def test_every_spec_that_is_accepted_keeps_right_above_wrong() -> None:
+    accepted = 0
+
+    @settings(max_examples=80, deadline=None)
+    @given(rungs, rungs, rungs, st.floats(-1, 1), attempts, attempts)
+    def holds(scores: Rungs, costs: Rungs, times: Rungs, last: float, one: Attempt, other: Attempt) -> None:
+        nonlocal accepted
+        tree = GATED.model_dump(mode="json")
+        tree["correctness"]["qa"] = ladder(scores, last, "at_least", "below")
+        tree["efficiency"]["ladder"] = ladder(costs, last, "at_most", "beyond")
+        tree["simplicity"]["seconds"] = ladder(times, last, "at_most", "beyond")
+        try:
+            spec = WorkflowRewardSpec.model_validate_json(json.dumps(tree))
+        except ValidationError:
+            return
+        accepted += 1
+        for attempt in (one, other):
+            assert -1 < value(spec, attempt) <= 1 + 1e-9
+        right = dataclasses.replace(one, score=1.0, domain="qa")
+        for score in (0.0, 0.5, 0.99):
+            assert value(spec, dataclasses.replace(right, score=score)) < value(spec, right)
+
+    holds()
+    assert accepted
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """The hand-written templates on twenty problems of GSM8K and twenty of HumanEval, over a scripted model and real HTTP.
 
-The model is right about every other problem, so that exactly these are scored as right. The problems are the tree's own in
-the sets' forms; and the sets' own, where they lie beside the checkout or where GAVEL_TEST_DATA says.
+The model is right about every other problem, so that exactly these are scored as right. The problems are the tree's own
+in the sets' forms; and the sets' own, where they lie beside the checkout or where GAVEL_TEST_DATA says.
 """
 
 import asyncio

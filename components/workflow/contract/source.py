@@ -81,7 +81,17 @@ def digest(tree: ast.Module) -> str:
             node.body[:1]
         ):
             node.body = node.body[1:] or [ast.Pass()]
-    return hashlib.sha256(ast.dump(tree).encode("utf-8", "backslashreplace")).hexdigest()
+    return hashlib.sha256(repr(_told(tree)).encode("utf-8", "backslashreplace")).hexdigest()
+
+
+def _told(value: object) -> object:
+    """A node without its empty fields, so that those which newer versions of Python add make no difference."""
+    if isinstance(value, list):
+        return [_told(each) for each in value]
+    if not isinstance(value, ast.AST):
+        return value
+    fields = ((name, each) for name, each in ast.iter_fields(value) if each is not None and each != [])
+    return type(value).__name__, [(name, _told(each)) for name, each in fields]
 
 
 def is_docstring(statements: list[ast.stmt]) -> bool:
