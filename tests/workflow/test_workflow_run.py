@@ -348,3 +348,24 @@ async def test_programs_never_get_the_tests(executor: Callable[..., Executor]) -
         "    each == problem for each in texts)), 0"
     )
     assert (await executor().run(program(body), PROBLEM, BUDGET)).answer == "0 of True"
+
+
+async def test_an_execution_that_nobody_waits_for_makes_room(executor: Callable[..., Executor]) -> None:
+    """The only slot is free again, and the call under way is over."""
+    begun = asyncio.Event()
+
+    async def slow(operator: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        if arguments["instruction"] == "slow":
+            begun.set()
+            await asyncio.sleep(600)
+        return {"response": "quick"}
+
+    one = executor(slow, concurrency=1)
+    waiting = asyncio.create_task(one.run(program("await self.custom(problem, 'slow')\nreturn '', 0"), PROBLEM, BUDGET))
+    await begun.wait()
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert one.made[0].cancelled == 1  # type: ignore[attr-defined]
+    found = await one.run(program("r = await self.custom(problem, 'x')\nreturn r['response'], 0"), PROBLEM, BUDGET)
+    assert found.answer == "quick"
