@@ -65,3 +65,18 @@ def constant_interval(
     squared = NormalDist().inv_cdf((1.0 + confidence) / 2.0) ** 2
     reach = squared / (n + squared)
     return value - reach * (value - scale[0]), value + reach * (scale[1] - value)
+
+
+def wilson_interval(successes: int, n: int, confidence: float) -> tuple[float, float]:
+    """Score interval of a binomial share (Wilson 1927, doi 10.1080/01621459.1927.10502953).
+
+    Args:
+        successes: out of ``n``.
+        n: trials, at least 1.
+        confidence: coverage, in (0, 1).
+    """
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    share = successes / n
+    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    return max(0.0, middle - half), min(1.0, middle + half)

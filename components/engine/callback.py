@@ -1,5 +1,5 @@
-"""What the trainer's driver does for Gavel: brings in the advantage estimator, marks whole checkpoints, logs no number
-for an update that was not made, keeps the reward where its files are, and draws a mixture in its shares.
+"""What the trainer's driver does for Gavel: brings in the advantage estimator, marks checkpoints whose step is logged,
+logs no number for an update that was not made, keeps the reward where its files are, and draws a mixture in its shares.
 
 verl imports this module by name before it computes the first advantage, on GPUs as on the CPU.
 """
@@ -26,22 +26,33 @@ _HEAD = "node:__internal_head__"
 """Resource by which Ray marks the head."""
 
 
+_unmarked: dict[int, Path] = {}
+"""Folders of checkpoints by the steps whose metrics are not logged yet."""
+
+
 class CheckpointMark(CheckpointCallback):  # type: ignore[misc]
-    """Writes the mark after verl has written everything else."""
+    """Has a checkpoint marked as whole.
+
+    verl saves before it logs the step. A trainer that is killed in between would go on after the step and leave its
+    metrics out, so :class:`SettledTracking` writes the mark behind them.
+    """
 
     def on_save(
         self, trainer: Any, global_step: int, checkpoint_dir: str, async_save: bool = False, **kwargs: Any
     ) -> None:
-        """Mark ``checkpoint_dir`` as whole."""
-        Path(checkpoint_dir, MARK).write_text(json.dumps({"step": global_step, "time": time.time()}))
+        """Remember ``checkpoint_dir``, of which verl has written everything."""
+        _unmarked[global_step] = Path(checkpoint_dir)
 
 
 class SettledTracking(Tracking):  # type: ignore[misc]
-    """verl's loggers, with a step's metrics settled first."""
+    """verl's loggers, with a step's metrics settled first, and its checkpoint marked after them."""
 
     def log(self, data: dict[str, Any], step: int, backend: Any = None) -> None:
         """Log ``data`` under ``step``."""
         super().log(data=settle(data), step=step, backend=backend)
+        folder = _unmarked.pop(step, None)
+        if folder is not None:
+            (folder / MARK).write_text(json.dumps({"step": step, "time": time.time()}))
 
 
 class HeadRewardLoop(RewardLoopManager):  # type: ignore[misc]

@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 MARK = "gavel-complete.json"
-"""File that a checkpoint folder holds once all of it is written."""
+"""File that a checkpoint folder holds once all of it is written, and the metrics of its step."""
 
 _TRACKER = "latest_checkpointed_iteration.txt"
 _STEP = re.compile(r"global_step_(\d+)")

@@ -54,8 +54,8 @@ def resolve_endpoint(spec: "JudgeSpec", state: Path, cluster: "ClusterSpec | Non
         if spec.endpoint is None:
             raise JudgeError("an external judge needs an endpoint", where=f"judge {spec.name}", remedy="set endpoint")
         return spec.endpoint.rstrip("/")
-    if (given := _given().get(spec.name)) is not None:
-        return given.rstrip("/")
+    if (given := given_endpoint(spec.name)) is not None:
+        return given
     found = read_endpoint(spec.name, state)
     if found is None and spec.serving == "kserve":
         return find_on_cluster(spec, cluster)
@@ -72,6 +72,16 @@ def resolve_endpoint(spec: "JudgeSpec", state: Path, cluster: "ClusterSpec | Non
             remedy="read that log, then run the step deploy-judge again",
         )
     return found.url
+
+
+def given_endpoint(name: str) -> str | None:
+    """What $GAVEL_JUDGE_ENDPOINTS names for the judge; None where it names nothing.
+
+    Raises:
+        JudgeError: the variable is no JSON object of names and URLs.
+    """
+    url = _given().get(name)
+    return None if url is None else url.rstrip("/")
 
 
 def _given() -> dict[str, str]:

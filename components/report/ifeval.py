@@ -2,16 +2,15 @@
 
 import dataclasses
 import json
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from components.core.errors import ContractError
-from components.core.statistics import Floats, bootstrap_means, quantiles
+from components.core.score_interval import constant_interval, tango_interval, wilson_interval
+from components.core.statistics import SHARES, Floats, bootstrap_means, quantiles
 from components.report.heldout import Sampling
 
 if TYPE_CHECKING:
@@ -132,10 +131,11 @@ def _share(name: str, table: _Table, sampling: Sampling) -> Share:
     if n < 2:
         return Share(value, None, None, int(out_of))
     if name.startswith("Pr") and all(len(responses) == 1 for responses in table.values()):
-        return Share(value, *wilson(int(total), n, sampling.confidence), n)
+        return Share(value, *wilson_interval(int(total), n, sampling.confidence), n)
     # Instructions of one prompt are answered by one text, so whole prompts are resampled.
     draws = bootstrap_means(columns, resamples=sampling.resamples, seed=sampling.seed)
-    return Share(value, *quantiles(draws[:, 0] / draws[:, 1], sampling.confidence), int(out_of))
+    ends = _ends(draws[:, 0] / draws[:, 1], n, sampling.confidence, SHARES)
+    return Share(value, *ends, int(out_of))
 
 
 def _change(name: str, base: _Table, trained: _Table, sampling: Sampling) -> Change:
@@ -144,21 +144,16 @@ def _change(name: str, base: _Table, trained: _Table, sampling: Sampling) -> Cha
     gain = float(total[2] / total[3] - total[0] / total[1])
     if len(pairs) < 2:
         return Change(gain, None, None)
+    if name.startswith("Pr") and np.isin(pairs, (0.0, 1.0)).all():
+        rose, fell = int((pairs[:, 2] > pairs[:, 0]).sum()), int((pairs[:, 2] < pairs[:, 0]).sum())
+        return Change(gain, *tango_interval(rose, fell, len(pairs), sampling.confidence))
     draws = bootstrap_means(pairs, resamples=sampling.resamples, seed=sampling.seed)
     gains = draws[:, 2] / draws[:, 3] - draws[:, 0] / draws[:, 1]
-    return Change(gain, *quantiles(gains, sampling.confidence))
+    return Change(gain, *_ends(gains, len(pairs), sampling.confidence, (-1.0, 1.0)))
 
 
-def wilson(successes: int, n: int, confidence: float) -> tuple[float, float]:
-    """Score interval of a binomial share (Wilson 1927, doi 10.1080/01621459.1927.10502953).
-
-    Args:
-        successes: out of ``n``.
-        n: trials, at least 1.
-        confidence: coverage, in (0, 1).
-    """
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
-    share = successes / n
-    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    return max(0.0, middle - half), min(1.0, middle + half)
+def _ends(draws: Floats, n: int, confidence: float, scale: tuple[float, float]) -> tuple[float, float]:
+    """The interval of draws; draws that are all equal say nothing about prompts that were not seen."""
+    if draws.min() < draws.max():
+        return quantiles(draws, confidence)
+    return constant_interval(float(draws[0]), n, confidence, scale)

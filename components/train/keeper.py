@@ -11,7 +11,6 @@ import re
 import shutil
 import sqlite3
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -22,19 +21,15 @@ from components.core.progress import Progress
 from components.core.store import Store
 from components.core.store.keys import join
 from components.engine.checkpoints import step_folder, whole_steps
-from components.engine.process import read_metrics
 
 FOLDER = "checkpoints"
 _STAGING = "shipping"
 _NAME = re.compile(r"global_step_(0|[1-9][0-9]{0,17})", re.ASCII)
 _LOGS = ("rollouts.sqlite", "ledger.sqlite")
 """In the order in which they are copied: no rollout may be without its verdicts."""
-_METRICS = "metrics-*.jsonl"
-_FILES = (_METRICS, "tensorboard/**/*")
+_FILES = ("metrics-*.jsonl", "tensorboard/**/*")
 _FIRST_WAIT, _LONGEST_WAIT = 5.0, 300.0
 _POLL = 2.0
-_SETTLE = 120.0
-"""Seconds for which a checkpoint waits for its own step's metrics, which verl writes after it."""
 
 
 class _StoppedError(Exception):
@@ -55,7 +50,6 @@ class CheckpointKeeper:
         last: the training's last step, whose checkpoint is not sent: it is published.
         progress: is told what happens.
         poll: seconds between two looks for a new one.
-        settle: seconds for which a new one waits for the metrics of its step, which would be lost with the disk.
     """
 
     def __init__(
@@ -68,9 +62,7 @@ class CheckpointKeeper:
         last: int,
         progress: Progress,
         poll: float = _POLL,
-        settle: float = _SETTLE,
     ) -> None:
-        self._settle = settle
         self._store, self._root, self._work = store, join(place, FOLDER), work
         self._keep, self._last, self._progress, self._poll = max(1, keep), last, progress, poll
         self._local = work / "checkpoints"
@@ -146,12 +138,11 @@ class CheckpointKeeper:
     def _work_on(self) -> None:
         wait = _FIRST_WAIT
         done = 0
-        seen: dict[int, float] = {}
         while not self._drop.is_set():
             # Asked before the look, so that what appeared until then is seen.
             over = self._over.is_set()
             step = max((step for step in whole_steps(self._local) if step < self._last), default=0)
-            if step > done and (over or self._settled(step, seen.setdefault(step, time.monotonic()))):
+            if step > done:
                 try:
                     self._send(step)
                     done, wait, self.trouble = step, _FIRST_WAIT, ""
@@ -167,11 +158,6 @@ class CheckpointKeeper:
             if over:
                 return
             self._over.wait(self._poll)
-
-    def _settled(self, step: int, since: float) -> bool:
-        """Whether the step's metrics are written, or have had their time."""
-        written = (row["step"] for path in self._work.glob(_METRICS) for row in read_metrics(path))
-        return any(int(str(row)) >= step for row in written) or time.monotonic() - since > self._settle
 
     def _tell(self, step: int, error: Exception) -> None:
         text = error.what if isinstance(error, GavelError) else f"{type(error).__name__}: {error}"

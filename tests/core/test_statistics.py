@@ -12,7 +12,7 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.core.score_interval import tango_interval
+from components.core.score_interval import constant_interval, tango_interval, wilson_interval
 from components.core.statistics import (
     Comparison,
     bootstrap_means,
@@ -160,6 +160,14 @@ def test_the_score_interval_covers_small_true_effects():
     rises = generator.binomial(20, 0.05, size=400)
     inside = [low <= 0.05 <= high for low, high in (tango_interval(int(rose), 0, 20, 0.95) for rose in rises)]
     assert sum(inside) / 400 > 0.92
+
+
+@pytest.mark.parametrize(("successes", "n"), [(0, 7), (7, 7), (3, 10), (405, 541)])
+def test_wilsons_interval_is_scipys(successes: int, n: int):
+    expected = scipy.stats.binomtest(successes, n).proportion_ci(0.9, method="wilson")
+    assert wilson_interval(successes, n, 0.9) == pytest.approx((expected.low, expected.high), abs=1e-12)
+    if successes in (0, n):
+        assert constant_interval(successes / n, n, 0.9) == pytest.approx((expected.low, expected.high), abs=1e-12)
 
 
 @pytest.mark.parametrize(

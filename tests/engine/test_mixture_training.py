@@ -16,7 +16,7 @@ from mixture_training import DOMAINS, DRAW, SOURCES, STEPS
 from components.core.draw import DrawPlan
 from components.engine.draw import Draw
 
-pytestmark = [pytest.mark.verl, pytest.mark.slow]
+pytestmark = [pytest.mark.verl, pytest.mark.slow, pytest.mark.suites]
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -9,7 +9,7 @@ import scipy.stats
 from components.core.errors import ContractError
 from components.core.spec import load_experiment
 from components.report.heldout import Sampling
-from components.report.ifeval import read_ifeval, wilson
+from components.report.ifeval import read_ifeval
 
 SAMPLING = Sampling(500, 0.95, 1)
 TINY = load_experiment("tiny")
@@ -47,8 +47,12 @@ def test_the_four_figures_and_the_change(tmp_path: Path):
     assert (trained["Pr_S"].low, trained["Pr_S"].high) == pytest.approx((expected.low, expected.high))
     assert found.changes["Pr_S"].gain == 0.5
     assert found.changes["Ins_S"].gain == pytest.approx(0.4)
-    assert (found.changes["Pr_L"].low, found.changes["Pr_L"].high) == (0.0, 0.0)
-    assert 0.0 <= found.changes["Pr_S"].low <= 0.5 <= found.changes["Pr_S"].high <= 1.0
+    # Nothing changed in four prompts: as many as Wilson's bound of 0 of 4 may change, 1.96² / (4 + 1.96²).
+    for name in ("Pr_L", "Ins_L"):
+        assert (found.changes[name].low, found.changes[name].high) == pytest.approx((-0.4899, 0.4899), abs=1e-4)
+    assert (base["Ins_L"].low, base["Ins_L"].high) == pytest.approx((0.5101, 1.0), abs=1e-4)
+    # Two rose and none fell: McNemar's statistic is 2 / sqrt(2), below 1.96, so that no change is not ruled out.
+    assert -1.0 <= found.changes["Pr_S"].low < 0.0 < 0.5 <= found.changes["Pr_S"].high <= 1.0
     assert not found.corrected
 
 
@@ -68,12 +72,6 @@ def test_one_prompt_has_no_interval(tmp_path: Path):
     found = read_ifeval(TINY, {"ifeval": results(tmp_path, "trained", [("a", YES)])}, SAMPLING)
     assert found is not None
     assert found.shares["trained"]["Pr_S"].low is None
-
-
-@pytest.mark.parametrize(("successes", "n"), [(0, 7), (7, 7), (3, 10), (405, 541)])
-def test_wilson_is_scipys(successes: int, n: int):
-    expected = scipy.stats.binomtest(successes, n).proportion_ci(0.9, method="wilson")
-    assert wilson(successes, n, 0.9) == pytest.approx((expected.low, expected.high), abs=1e-12)
 
 
 def test_results_that_do_not_belong_together_are_refused(tmp_path: Path):

@@ -48,11 +48,9 @@ class Training:
             return [row[0] for row in db.execute("SELECT step FROM rollouts ORDER BY step")]
 
 
-def keeper(
-    store: Store, training: Training, stream: Any = None, keep: int = 1, settle: float = 0.0
-) -> CheckpointKeeper:
+def keeper(store: Store, training: Training, stream: Any = None, keep: int = 1) -> CheckpointKeeper:
     progress = Progress("t", stream=stream or io.StringIO())
-    return CheckpointKeeper(store, PLACE, training.work, keep=keep, last=9, progress=progress, poll=0.02, settle=settle)
+    return CheckpointKeeper(store, PLACE, training.work, keep=keep, last=9, progress=progress, poll=0.02)
 
 
 def wait_for(what: Callable[[], Any]) -> None:
@@ -223,27 +221,3 @@ def test_the_last_step_is_published_and_not_sent(store: Store, tmp_path: Path) -
     time.sleep(0.2)
     kept.finish(10)
     assert kept.stored() == []
-
-
-def test_the_metrics_of_its_step_which_are_written_after_it_go_with_it(store: Store, tmp_path: Path) -> None:
-    training = Training(tmp_path / "work")
-    training.rollout(1)
-    training.checkpoint(2)
-    kept = keeper(store, training, settle=60.0)
-    kept.start()
-    time.sleep(0.3)
-    assert kept.stored() == []
-    training.rollout(2)
-    wait_for(lambda: kept.stored() == [2])
-    kept.drop()
-    lines = store.read_bytes(f"{PLACE}/checkpoints/global_step_2/work/metrics-1.jsonl").decode().splitlines()
-    assert [json.loads(line)["step"] for line in lines] == [1, 2]
-
-
-def test_metrics_that_never_come_do_not_keep_a_checkpoint_from_the_store(store: Store, tmp_path: Path) -> None:
-    training = Training(tmp_path / "work")
-    training.checkpoint(2)
-    kept = keeper(store, training, settle=0.2)
-    kept.start()
-    wait_for(lambda: kept.stored() == [2])
-    kept.drop()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from components.core.errors import GavelError
 from components.core.holder import holder
+from components.judge.endpoint import given_endpoint
 from components.judge.kserve.lookup import service_for
 from components.judge.leases.hold import renew
 from components.judge.leases.record import new_lease
@@ -21,10 +22,15 @@ _AGAIN = 60.0
 
 
 def on_cluster(judges: Sequence["JudgeSpec"], cluster: "ClusterSpec") -> list["JudgeSpec"]:
-    """Those of the judges that are objects of the cluster, and so have leases."""
+    """Those of the judges that are objects of the cluster, and so have leases; one whose endpoint the environment names
+    is somebody else's.
+
+    Raises:
+        JudgeError: the environment's endpoints cannot be read.
+    """
     if cluster.placement != "kubernetes" or cluster.kubernetes is None:
         return []
-    return [judge for judge in judges if judge.serving == "kserve"]
+    return [judge for judge in judges if judge.serving == "kserve" and given_endpoint(judge.name) is None]
 
 
 @contextlib.contextmanager

@@ -124,3 +124,12 @@ def test_a_judge_of_another_run_with_the_same_model_is_held_too(world: World, mo
             assert leases is not None
             assert {lease.holder for lease in leases.held.values()} == {"run-1", "run-2"}
     assert len(world.api.cluster().list(INFERENCE_SERVICES)) == 1
+
+
+def test_a_judge_whose_endpoint_the_environment_names_is_left_to_whoever_named_it(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GAVEL_JUDGE_ENDPOINTS", '{"judge-a": "http://127.0.0.1:9/"}')
+    with stand(world, A):
+        assert world.services("judge-a") == []
+    assert world.lines == []
