@@ -11,6 +11,7 @@ from components.core.draw import NAME as DRAW
 from components.core.spec.experiment import Experiment
 from components.engine.cpu import PLATFORM_MODULE, ROLLOUT_MODULE, ROLLOUT_NAME
 from components.engine.scaffold_names import AGENT_LOOPS, LOOP_NAME
+from components.engine.trackers import loggers
 from components.engine.updates import ENGINE_MODULE
 
 _W = "actor_rollout_ref"
@@ -215,7 +216,7 @@ def _trainer(experiment: Experiment, paths: TrainingPaths) -> list[str]:
         f"trainer.max_actor_ckpt_to_keep={max(2, training.keep_checkpoints)}",
         "trainer.test_freq=-1",
         "trainer.val_before_train=False",
-        "trainer.logger=[console,tensorboard,file]",
+        f"trainer.logger=[{','.join(loggers(training))}]",
         "trainer.project_name=gavel",
         f"trainer.experiment_name={experiment.name}",
         f"trainer.default_local_dir={_text(paths.checkpoints)}",

@@ -15,6 +15,7 @@ from components.engine.cpu import PLATFORM_MODULE, ROLLOUT_MODULE
 from components.engine.environment import training_environment
 from components.engine.overrides import TrainingPaths, environment_overrides, render_command, verl_overrides
 from components.engine.process import HungError, StalledError, TrainerProcess, read_metrics
+from components.engine.trackers import check_trackers
 from components.judge.memory import Ledger
 from components.judge.memory.shipping import shipped
 from components.models.materialize import cache_folder, materialize
@@ -38,6 +39,7 @@ def run(ctx: StepContext) -> dict[str, Any]:
     rows = read_table(data, PROMPTS).num_rows
     check_rewarded_rows(experiment, data)
     check_draw(experiment, data)
+    check_trackers(experiment.training)
     ctx.progress.phase(f"{rows} prompts; preparing the policy")
     paths = TrainingPaths(
         model=materialize(experiment.policy.source, cache_folder(ctx.state)),

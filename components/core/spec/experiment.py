@@ -173,8 +173,8 @@ class Experiment(Spec):
 
     def training_identity(self) -> dict[str, Any]:
         """What decides the trained weights, given policy, data, judge and reward. Checkpoint keeping is left out: it
-        only decides where a killed run goes on."""
-        left_out = {"deadline_minutes", "stall_minutes", "checkpoint_every", "keep_checkpoints"}
+        only decides where a killed run goes on; and so are trackers, which only look on."""
+        left_out = {"deadline_minutes", "stall_minutes", "checkpoint_every", "keep_checkpoints", "trackers"}
         return {**self.training.model_dump(mode="json", exclude=left_out), "seed": self.seed}
 
     def generation_identity(self) -> dict[str, Any]:
