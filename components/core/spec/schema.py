@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from components.core.spec.compose import FOLDERS, REPLACED
+from components.core.spec.compose import FOLDERS, NAMED, REPLACED, WORKFLOW
 from components.core.spec.experiment import MODELS, PARTS, Experiment
 
 
@@ -48,6 +48,14 @@ def _experiment_schema() -> dict[str, Any]:
     members = definitions["PanelSpec"]["properties"]["members"]
     named = {"type": "string", "description": "A file in configs/judges, or a path that ends in .yaml."}
     members["items"] = {"anyOf": [named, {"type": "object", "required": ["use"]}, members["items"]]}
+    workflow = definitions["WorkflowSpec"]["properties"]
+    for key, part in WORKFLOW.items():
+        named = {"type": "string", "description": f"A file in configs/{NAMED[part]}, or a path that ends in .yaml."}
+        former = workflow[key]
+        workflow[key] = {
+            "anyOf": [named, {"type": "object", "required": ["use"]}, former],
+            "description": former.get("description", ""),
+        }
     shared = {"$defs": schema.pop("$defs")}
     return {**shared, "if": {"required": ["use"]}, "then": _starting(schema, shared["$defs"]), "else": schema}
 
