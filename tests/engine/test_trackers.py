@@ -17,7 +17,7 @@ from components.engine.overrides import environment_overrides, render_command, v
 from components.engine.trackers import check_trackers
 
 KEY = "0123456789abcdef0123456789abcdef01234567"
-FAKE = '''
+FAKE = """
 import json, os
 class Settings: ...
 def _note(**what):
@@ -28,7 +28,7 @@ def init(project, name, entity, config, settings):
 def log(data, step):
     _note(call="log", data=data, step=step)
 def finish(exit_code=0): ...
-'''
+"""
 
 
 @pytest.fixture
