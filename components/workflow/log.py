@@ -14,8 +14,8 @@ from components.workflow.run.execution import Status
 from components.workflow.types import Call
 
 NAME: Final = "workflows.sqlite"
-"""In a step's work folder. Its one table ``workflows`` has the columns of the WORKFLOWS contract, and ``time``: Unix time
-of the newest row."""
+"""In a step's work folder. Its one table ``workflows`` has the columns of the WORKFLOWS contract, and ``time``: the Unix
+time at which the row was written."""
 TABLE: Final = "workflows.parquet"
 """In the folder that a step publishes."""
 _COLUMNS: Final = tuple(WORKFLOWS.names)

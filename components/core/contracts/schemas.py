@@ -205,10 +205,10 @@ WORKFLOWS = pa.schema(
         _required("trace", pa.string()),
     ]
 )
-"""What became of one response that should be a workflow. ``model`` and ``step`` are as in SCORES; ``source`` is the hash
-of the program, null where there is none. ``status`` is answered, invalid, failed or abstained. ``reason`` is null exactly
-when the answer got a reward that its score decided: else it is why there is none (of the executor model, of the judge
-or of the check), or ``invalid:...`` and ``failed:...``, whose ``reward`` is the scale's lowest value. ``reward`` is null
+"""What became of one response that should be a workflow. ``model`` and ``step`` are as in SCORES; ``source`` is the
+hash of the program, null where there is none. ``status`` is answered, invalid, failed or abstained. ``reason`` is null
+exactly when the answer got a reward by its score: else it is why there is none (of the executor model, of the judge or
+of the check), or ``invalid:...`` and ``failed:...``, whose ``reward`` is the scale's lowest value. ``reward`` is null
 where nothing is known. ``gold`` is the official metric's score of the answer and ``score`` the one that counts; null
 where nothing was answered, or it is not known. ``calls`` are those of operators, ``replies`` those of the executor
 model; tokens, seconds and money are what these took. ``trace`` is a JSON list of the calls, long texts cut."""
