@@ -3,12 +3,17 @@
 import ast
 import builtins
 from collections.abc import Iterator, Mapping
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 from components.tasks.gold import CodeGold, TaskGold, parse_gold
 from components.tasks.sets import DATASETS
 from components.workflow.prompts.examples_in import public_tests
 from components.workflow.types import Problem
+
+
+FOLDER: Final = Path(__file__).parent / "problems"
+"""Templates of the texts that workflows are called with: the task alone, without words on how to write an answer."""
 
 
 def problem_of(row: Mapping[str, Any]) -> Problem:
