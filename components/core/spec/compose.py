@@ -36,8 +36,10 @@ class Composer:
         self.problems: list[Problem] = []
 
     def complain(self, key: str, what: str, where: Mark, remedy: str) -> None:
-        """Note a problem."""
-        self.problems.append(Problem(key, what, where, remedy))
+        """Note a problem, once."""
+        problem = Problem(key, what, where, remedy)
+        if problem not in self.problems:
+            self.problems.append(problem)
 
     def file(self, path: Path, key: str = "") -> Map | None:
         """A file's mapping; None, with a problem noted, when it is none."""

@@ -57,6 +57,8 @@ def _validated(composer: Composer, tree: Map, overrides: list[Override]) -> Expe
     for override in overrides:
         head, *rest = override.key
         if rest and head in composed:
+            if head == "workflow":
+                composer.workflow(composed[head])
             composer.problems.extend(apply(composed[head], override, tuple(rest)))
         elif rest and head in ("name", "seed"):
             composer.complain(".".join(override.key), f"{head} has no keys", override.mark, f"write {head}=...")
