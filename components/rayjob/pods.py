@@ -216,7 +216,7 @@ def environment(training: Training) -> list[dict[str, Any]]:
         variables["AWS_REGION"] = training.region
     account = spec.trainer_store_secret or spec.store_secret
     references = {name: (account, name) for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")}
-    for judge in training.experiment.judges():
+    for judge in (*training.experiment.judges(), *training.experiment.served()):
         for name in filter(None, (judge.api_key_env, *judge.more_key_envs)):
             references[name] = (spec.judge_secret, name)
     return [

@@ -20,10 +20,11 @@ from components.judge.verdict import Sample
 from components.reward.abstain_guard import WINDOW, AbstainGuard
 from components.reward.asked import CountingLedger
 from components.reward.judge_rates import Judged
-from components.reward.rewarder import Draw, build_rewarder
+from components.reward.rewarder import Draw, Rewarder, build_rewarder
 from components.reward.rollout_log import RolloutLog
 from components.reward.shortfall import newest_words, over_budget
 from components.reward.verl_manager_settings import SETTINGS_ENV, ManagerSettings
+from components.reward.workflow_rewarder import EXECUTED, WorkflowRewarder, build_workflow_rewarder
 from components.scaffold.plan import SHOWN
 
 
@@ -48,13 +49,19 @@ class GavelRewardManager(RewardManagerBase):  # type: ignore[misc]
             reward.max_abstain_rate,
             work / "fatal.json",
             judge=self._experiment.verdict_name,
+            executor=None if self._experiment.workflow is None else self._experiment.workflow.executor.name,
             pause_seconds=60 * reward.pause_minutes,
             words=lambda: newest_words(self._ledger),
             unpaid=lambda: over_budget(self._experiment, self._ledger, "training resumes from its last checkpoint"),
             # Empty responses are the shortest, and so the first of a step to come.
             most_empty=max(WINDOW, 2 * training.prompts_per_step * training.rollouts_per_prompt),
         )
-        self._rewarder = build_rewarder(self._experiment, Path(settings.state), self._ledger, training=True)
+        self._rewarder = self._build(Path(settings.state), work)
+
+    def _build(self, state: Path, work: Path) -> Rewarder | WorkflowRewarder:
+        if self._experiment.workflow is None:
+            return build_rewarder(self._experiment, state, self._ledger, training=True)
+        return build_workflow_rewarder(self._experiment, state, self._ledger, work=work)
 
     async def run_single(self, data: DataProto) -> dict[str, Any]:
         """Judge the batch's last row; see :meth:`_judge_last`.
@@ -111,7 +118,8 @@ class GavelRewardManager(RewardManagerBase):  # type: ignore[misc]
             Judged.of(
                 tokens,
                 abstained=judgement.abstained,
-                verdicts=judgement.verdicts,
+                # Of the judge and of rules alone: an executor model gives none.
+                verdicts=[verdict for verdict in judgement.verdicts if verdict.protocol != EXECUTED],
                 asked=self._ledger.take(sample.sample_id),
             ),
         )

@@ -13,11 +13,6 @@ from components.workflow.attempts import Asked, Tried, gold_score
 from components.workflow.run.execution import Status
 from components.workflow.types import Call
 
-NAME: Final = "workflows.sqlite"
-"""In a step's work folder. Its one table ``workflows`` has the columns of the WORKFLOWS contract, and ``time``: the Unix
-time at which the row was written."""
-TABLE: Final = "workflows.parquet"
-"""In the folder that a step publishes."""
 _COLUMNS: Final = tuple(WORKFLOWS.names)
 _LONGEST: Final = 1000
 """Characters of one text in a trace."""
