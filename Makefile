@@ -57,6 +57,8 @@ KNOWN_report := RUN $(KFP)
 KNOWN_cancel := RUN $(KFP)
 KNOWN_images := ENGINE SETS REGISTRY PUSH TAG BASE PIN BUILD_FLAGS PUSH_FLAGS
 KNOWN_check-judge := JUDGE SET
+KNOWN_monitor := RUN EVERY LAST ONCE
+KNOWN_analyze := RUN STEPS RANGES CSV
 KNOWN_deploy := OVERLAY CONTEXT ALLOW_TAGS PARTIAL WAIT
 KNOWN_undeploy := OVERLAY CONTEXT DATA FORCE
 EVERYWHERE := VENV PY PYTHON LOCKS TORCH_INDEX GAVEL_STATE SHELL
@@ -123,6 +125,16 @@ mixed: $(VENV)/.ready ## Train on math, questions and code and test: MODEL=qwen2
 mixed-eval: $(VENV)/.ready ## Score MODEL= or CHECKPOINT= on the test sets, without training: [EXPERIMENT=] [BASE=1] [SKIP_DATA=1] [SET=]
 	@$(PY) -m pipelines mixed-eval $(call text,MODEL=$(MODEL)) $(call text,CHECKPOINT=$(CHECKPOINT)) \
 	  $(call text,EXPERIMENT=$(call given,EXPERIMENT)) $(call text,BASE=$(BASE)) $(call text,SKIP_DATA=$(SKIP_DATA)) $(SET)
+
+.PHONY: monitor
+monitor: $(VENV)/.ready ## Show how the training RUN= (name, folder or URL) stands, until it is over: [EVERY=seconds] [LAST=steps] [ONCE=1]
+	@$(PY) -m components.monitor live $(call text,$(RUN)) $(call option,every,$(EVERY)) $(call option,last,$(LAST)) \
+	  $(call flag,once,$(ONCE))
+
+.PHONY: analyze
+analyze: $(VENV)/.ready ## Tables of the training RUN= by domain and steps, with intervals: [STEPS=10-20] [RANGES=4] [CSV=folder]
+	@$(PY) -m components.monitor analyze $(call text,$(RUN)) $(call option,steps,$(STEPS)) $(call option,ranges,$(RANGES)) \
+	  $(call option,csv,$(CSV))
 
 .PHONY: merge
 merge: $(VENV)/.ready ## Merge CHECKPOINT= into the folder TARGET= and compare its logits: [DTYPE=bfloat16]

@@ -12,8 +12,9 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Final
 
+from components.workflow.log_name import NAME
+
 ROLLOUTS: Final = "rollouts.sqlite"
-WORKFLOWS: Final = "workflows.sqlite"
 _WAIT = 1.0
 """Seconds for a lock, which there is only while a journal is taken over after a kill."""
 _ROLLOUTS: Final = (
@@ -30,7 +31,20 @@ _ROLLOUTS: Final = (
     "attempt",
 )
 """Without the texts, which may be large."""
-_WORKFLOWS: Final = ("sample_id", "domain", "status", "reason", "right", "tokens", "seconds", "money", "trace")
+_WORKFLOWS: Final = (
+    "sample_id",
+    "domain",
+    "dataset",
+    "source",
+    "status",
+    "reason",
+    "right",
+    "calls",
+    "tokens",
+    "seconds",
+    "money",
+    "trace",
+)
 
 
 @contextmanager
@@ -69,6 +83,8 @@ def _connect(path: Path) -> sqlite3.Connection:
 class Growing:
     """The rows of one table that only grows, each read once.
 
+    A row that takes another's place is a new one, and the table may have both here, the newer one later.
+
     Args:
         path: the database, which need not be there yet.
         columns: that are wanted; the table is the first one that has them all.
@@ -101,8 +117,11 @@ class Growing:
             if (log.execute(f'SELECT max(rowid) FROM "{table}"').fetchone()[0] or 0) < self._last:
                 self._forget(self._file)
             names = ", ".join(f'"{name}"' for name in self._columns)
-            query = f'SELECT rowid, {names} FROM "{table}" WHERE rowid > ? ORDER BY rowid'
+            # The last row may have been replaced by one of its own number.
+            query = f'SELECT rowid, {names} FROM "{table}" WHERE rowid >= ? ORDER BY rowid'
             for rowid, *values in log.execute(query, (self._last,)):
+                if rowid == self._last and self._rows:
+                    self._rows.pop()
                 self._rows.append(dict(zip(self._columns, values, strict=True)))
                 self._last = rowid
         return self._rows
@@ -125,7 +144,7 @@ class Logs:
     def __init__(self, work: Path) -> None:
         self.work = work
         self._rollouts = Growing(work / ROLLOUTS, _ROLLOUTS)
-        self._workflows = Growing(work / WORKFLOWS, _WORKFLOWS)
+        self._workflows = Growing(work / NAME, _WORKFLOWS)
         self._attempts = Growing(work / ROLLOUTS, ("attempt", "resumed_from"))
 
     def read(self) -> tuple[list[dict[str, Any]], Mapping[str, Mapping[str, Any]], Mapping[int, int]]:

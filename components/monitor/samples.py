@@ -17,7 +17,9 @@ class Outcome:
 
     Attributes:
         status: of :class:`components.workflow.run.execution.Status`.
-        reason: why it is invalid, failed or abstained; None of one that answered.
+        reason: why its answer earned nothing, or there was none: of what is invalid or failed ``invalid:...`` and
+            ``failed:...``; None of an answer that was scored.
+        valid: whether the response kept the contract; None where nobody found out.
         right: whether the answer is right; None where there was none to score.
         calls: of operators.
         tokens: that the executor model read and wrote.
@@ -28,19 +30,13 @@ class Outcome:
 
     status: Status
     reason: str | None
+    valid: bool | None
     right: bool | None
     calls: int
     tokens: int
     seconds: float
     money: float | None
     operators: tuple[str, ...]
-
-    @property
-    def valid(self) -> bool | None:
-        """Whether the response kept the contract; None where nobody found out."""
-        if self.status is Status.INVALID:
-            return False
-        return None if self.status is Status.ABSTAINED and not self.calls else True
 
     @property
     def ran(self) -> bool:
@@ -50,21 +46,24 @@ class Outcome:
     @property
     def why(self) -> str | None:
         """``invalid:...`` or ``failed:...`` of what got no answer by its own doing; else None."""
-        return f"{self.status}:{self.reason}" if self.status in (Status.INVALID, Status.FAILED) else None
+        return self.reason if self.status in (Status.INVALID, Status.FAILED) else None
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> "Outcome":
         """A row of the contract WORKFLOWS."""
-        trace = json.loads(row["trace"]) if row["trace"] else []
+        status = Status(row["status"])
+        # Only of what was parsed there is a program.
+        unknown = status is Status.ABSTAINED and row["source"] is None
         return cls(
-            status=Status(row["status"]),
+            status=status,
             reason=row["reason"],
+            valid=None if unknown else status is not Status.INVALID,
             right=None if row["right"] is None else bool(row["right"]),
-            calls=len(trace),
+            calls=int(row["calls"]),
             tokens=int(row["tokens"]),
             seconds=float(row["seconds"]),
             money=row["money"],
-            operators=tuple(call["operator"] for call in trace),
+            operators=tuple(call["operator"] for call in json.loads(row["trace"])),
         )
 
 
@@ -135,8 +134,8 @@ def sample_of(row: Mapping[str, Any], origins: Origins, workflow: Mapping[str, A
         parts={name: float(value) for name, value in parts.items() if isinstance(value, int | float)},
         tokens=int(row["response_tokens"]),
         finished=bool(row["finished"]),
-        dataset=dataset,
-        domain=domain if domain is not None or workflow is None else workflow["domain"],
+        dataset=dataset if workflow is None else workflow["dataset"],
+        domain=domain if workflow is None else workflow["domain"],
         outcome=None if workflow is None else Outcome.of(workflow),
     )
 
