@@ -1,12 +1,13 @@
 """What a training's logs tell, by domain and step range, with intervals over prompts."""
 
 import dataclasses
+import itertools
 from collections import Counter
 from collections.abc import Sequence
 
 from components.monitor.estimate import SAMPLING, Estimate, Value, estimate
 from components.monitor.samples import Sample, domains_of
-from components.monitor.section import Measure, Section
+from components.monitor.section import Cell, Measure, Section
 from components.monitor.tally import by_domain, reason, tally
 from components.tasks.statistics import Sampling
 
@@ -59,7 +60,7 @@ class _Measures:
 
 
 def _overview(samples: Sequence[Sample], domains: Sequence[str], measures: _Measures) -> Section:
-    rows = []
+    rows: list[tuple[Cell | Measure, ...]] = []
     for name, mine in by_domain(samples, domains).items():
         found = tally(mine)
         counts = (found.responses, found.prompts)
@@ -81,7 +82,7 @@ def step_ranges(steps: Sequence[int], parts: int) -> list[list[int]]:
     """Ascending steps in at most so many ranges, whose lengths differ by one at most, longer ones last."""
     parts = max(1, min(parts, len(steps)))
     bounds = [len(steps) * part // parts for part in range(parts + 1)]
-    return [list(steps[low:high]) for low, high in zip(bounds, bounds[1:], strict=False)]
+    return [list(steps[low:high]) for low, high in itertools.pairwise(bounds)]
 
 
 def _ranges(samples: Sequence[Sample], domains: Sequence[str], ranges: int, measures: _Measures) -> Section:

@@ -17,8 +17,8 @@ _ENDPOINT = "GAVEL_S3_ENDPOINT"
 def reaching(uri: str, state: Path) -> Iterator[None]:
     """Have the store of ``uri`` answer while the block lasts.
 
-    Nothing is done for folders, nor where the environment names an S3 server. The embedded one is used as it runs; where
-    it does not, it runs for as long as the block, and this command is the state folder's supervisor meanwhile.
+    Nothing is done for folders, nor where the environment names an S3 server. The embedded one is used as it runs;
+    where it does not, it runs for as long as the block, and this command is the state folder's supervisor meanwhile.
 
     Raises:
         ServiceError: the server does not start.

@@ -103,14 +103,14 @@ def read_published(folder: Path, origins: Origins) -> list[Sample]:
 def facts_of_manifest(manifest: Manifest) -> Facts:
     """What the manifest tells of the experiment."""
     depends = manifest.depends if isinstance(manifest.depends, dict) else {}
-    training = depends.get("training") if isinstance(depends.get("training"), dict) else {}
-    steps, prompts, group = (training.get(name) for name in ("steps", "prompts_per_step", "rollouts_per_prompt"))
-    both = isinstance(prompts, int) and isinstance(group, int)
+    training = depends.get("training")
+    known = training if isinstance(training, dict) else {}
+    steps, prompts, group = (known.get(name) for name in ("steps", "prompts_per_step", "rollouts_per_prompt"))
     return Facts(
         name=manifest.experiment,
         steps=steps if isinstance(steps, int) else None,
-        samples_per_step=prompts * group if both else None,
-        workflow=True if WORKFLOWS_TABLE in {entry.path for entry in manifest.files} else None,
+        samples_per_step=prompts * group if isinstance(prompts, int) and isinstance(group, int) else None,
+        workflow=WORKFLOWS_TABLE in {entry.path for entry in manifest.files},
         capacity=_capacity(depends),
     )
 
