@@ -27,7 +27,7 @@ from components.engine.process import read_metrics
 FOLDER = "checkpoints"
 _STAGING = "shipping"
 _NAME = re.compile(r"global_step_(0|[1-9][0-9]{0,17})", re.ASCII)
-_LOGS = ("rollouts.sqlite", "ledger.sqlite")
+_LOGS = ("rollouts.sqlite", "ledger.sqlite", "buffer.sqlite")
 """In the order in which they are copied: no rollout may be without its verdicts."""
 _METRICS = "metrics-*.jsonl"
 _FILES = (_METRICS, "tensorboard/**/*")
