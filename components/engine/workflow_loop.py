@@ -1,7 +1,7 @@
 """verl's agent loop for workflows: the prompt shows examples of the experience buffer.
 
-verl finds it by its name in ``agent_loops.yaml``. The examples belong to the prompt that is trained on: the output's prompt
-is the one that was sampled after, and so are all log-probabilities.
+verl finds it by its name in ``agent_loops.yaml``. The examples belong to the prompt that is trained on: the
+output's prompt is the one that was sampled after, and all log-probabilities are of that.
 """
 
 import functools

@@ -64,8 +64,8 @@ class WorkflowSpec(Spec):
     """Room for the examples beside training.max_prompt_tokens; those that do not fit are left out. Unit: tokens.
     Default: 2048."""
     buffer: BufferSpec = BufferSpec()
-    """Which workflows are kept, and how similar problems are found. Unit: none. Default: 100 entries a domain, from 0.75
-    of the scale on, compared by all-MiniLM-L6-v2."""
+    """Which workflows are kept, and how similar problems are found. Unit: none. Default: 100 entries a domain, from
+    0.75 of the scale on, compared by all-MiniLM-L6-v2."""
     enhancements: FileName | None = "default"
     """Folder of components/workflow/prompts/enhancements with what operators' prompts begin with, by domain; null for
     nothing. Unit: none. Default: "default"."""
