@@ -4,26 +4,29 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from typing import Final
 
 from components.core.errors import GavelError
 
-_COMMANDS = {
+COMMANDS: Final = {
     "buffer": ("components.workflow.buffer.cli", "what an experience buffer holds, and what it finds"),
+    "check": ("components.workflow.check", "try the generator, the judge and the path of HumanEval, each quickly"),
 }
+"""Name -> module with ``main(argv) -> int``, imported when it is asked for; and what it does."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command, and return the exit status."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    if not given or given[0] not in _COMMANDS:
+    if not given or given[0] not in COMMANDS:
         if given and given[0] not in ("-h", "--help"):
-            print(f"error: no command {given[0]!r}; there are: {', '.join(_COMMANDS)}", file=sys.stderr)
+            print(f"error: no command {given[0]!r}; there are: {', '.join(COMMANDS)}", file=sys.stderr)
         print("usage: python -m components.workflow COMMAND ...\n", file=sys.stderr)
-        for name, (_, text) in _COMMANDS.items():
-            print(f"  {name:<8}{text}", file=sys.stderr)
+        for name, (_, text) in COMMANDS.items():
+            print(f"  {name:<9}{text}", file=sys.stderr)
         return 0 if given[:1] in (["-h"], ["--help"]) else 2
     try:
-        code = int(importlib.import_module(_COMMANDS[given[0]][0]).main(given[1:]))
+        code = int(importlib.import_module(COMMANDS[given[0]][0]).main(given[1:]))
         sys.stdout.flush()
         return code
     except BrokenPipeError:
