@@ -72,9 +72,7 @@ async def _findings(experiment: "Experiment | None", *, policy: bool, state: Pat
     return found
 
 
-async def _deployed(
-    experiment: "Experiment", validator: Validator, scorer: TaskScorer, state: Path
-) -> list[Finding]:
+async def _deployed(experiment: "Experiment", validator: Validator, scorer: TaskScorer, state: Path) -> list[Finding]:
     """The experiment's judge and executor model, wherever they are; a server of this machine is started if need be."""
     assert experiment.workflow is not None
     spec = experiment.workflow.executor
