@@ -1,4 +1,4 @@
-"""The experience buffer: how many right workflows are kept as examples, which ones, and how similar problems are found."""
+"""The experience buffer: which right workflows are kept as examples, and how similar problems are found."""
 
 from typing import Annotated, Literal
 

@@ -118,8 +118,8 @@ class ExperienceBuffer:
     ) -> list[tuple[Entry, float]]:
         """The entries whose problems are most similar, one a problem, with their cosines, the most similar first.
 
-        Never the problem itself: the policy would be shown its own answer from an earlier round and be paid for copying it,
-        and would then stand without it in the test.
+        Never the problem itself: the policy would be shown its own answer from an earlier round, be paid for copying
+        it, and stand without it in the test.
 
         Args:
             problem: its text (``Problem.text``).
@@ -152,6 +152,12 @@ class ExperienceBuffer:
         To be called before the trainer starts, while nobody else writes.
         """
         return self._database.forget_after(step)
+
+    def keep_vectors(self, entries: Sequence[Entry]) -> None:
+        """Take over the vectors of entries, which the very same version of the embedder made."""
+        for entry in entries:
+            if entry.embedding is not None:
+                self._database.keep_vector(self.embedder.version, entry.problem, entry.embedding)
 
     def embedded(self, entries: Sequence[Entry]) -> list[Entry]:
         """The entries with their vectors."""

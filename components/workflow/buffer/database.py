@@ -1,7 +1,7 @@
 """The buffer's file: SQLite with a rollback journal, for several processes, also where they share a network disk.
 
-No write-ahead log: readers on other machines could not see it. Whatever a call has returned from is on the disk; a process
-that is killed in the middle of a transaction leaves a journal, by which the next one undoes it.
+No write-ahead log: readers on other machines could not see it. Whatever a call has returned from is on the disk; a
+process that is killed in the middle of a transaction leaves a journal, by which the next one undoes it.
 """
 
 import dataclasses

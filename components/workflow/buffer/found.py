@@ -1,4 +1,4 @@
-"""A buffer to look at, wherever it lies: a work folder, a checkpoint, a published folder, on this machine or in a store."""
+"""A buffer to look at, wherever it lies: in a work folder, a checkpoint or a published folder, here or in a store."""
 
 import dataclasses
 import tempfile

@@ -1,8 +1,8 @@
 """One hash for workflows that differ in nothing but wording of the code.
 
-A policy that has found one good program writes it again and again with other names and comments; in a buffer of a hundred
-these would push out everything else. So comments, docstrings, layout and names that the program chose itself do not
-count. Texts do: an instruction is what makes a workflow another one.
+A policy that has found one good program writes it again and again with other names and comments; in a buffer of a
+hundred these would push out everything else. So comments, docstrings, layout and names that the program chose itself do
+not count. Texts do: an instruction is what makes a workflow another one.
 """
 
 import ast

@@ -1,4 +1,4 @@
-"""The buffer as a table for others: ``buffer.parquet`` with all that counts, and ``index.json`` that says what it is."""
+"""The buffer as a table for others: ``buffer.parquet`` with all that counts, and ``index.json``, which describes it."""
 
 import collections
 import dataclasses
@@ -151,10 +151,12 @@ def fetch(store: Store, prefix: str) -> Published:
 def restore(buffer: ExperienceBuffer, published: Published) -> dict[Offered, int]:
     """Begin a training with another one's buffer; how many entries became what.
 
-    They are offered like samples, so that threshold, capacity and forbidden problems of this training hold, as of step 0:
-    each step sees them, and no resumed one forgets them. An unfinished training needs none of this: its file comes
+    They are offered like samples, so that threshold, capacity and forbidden problems of this training hold, as of step
+    0: each step sees them, and no resumed one forgets them. An unfinished training needs none of this: its file comes
     back with its checkpoint.
     """
+    if published.index.get("embedder", {}).get("version") == buffer.embedder.version:
+        buffer.keep_vectors(published.entries)
     counts = collections.Counter(buffer.offer(dataclasses.replace(entry, step=0)) for entry in published.entries)
     return dict(counts)
 
