@@ -10,7 +10,7 @@ from components.workflow.random_program import random_program
 from components.workflow.types import Problem
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"
-_DIRECT: Final = '''\
+_DIRECT: Final = """\
 class Workflow:
     def __init__(self, name, llm_config, dataset):
         self.llm = create_llm(llm_config)
@@ -19,7 +19,7 @@ class Workflow:
     async def __call__(self, problem{parameter}):
         reply = await self.custom(input=problem, instruction={instruction!r})
         return reply["response"], self.llm.cost
-'''
+"""
 _INSTRUCTIONS: Final[Mapping[str, str]] = {
     "math": "Solve the problem, and put the final answer into \\boxed{}.\n\n",
     "qa": "Answer the question with the answer alone.\n\n",

@@ -12,7 +12,16 @@ from components.workflow.operators.base.operator import Operator
 _PROBLEM: Final = frozenset({"problem", "input"})
 _ENTRY_POINT: Final = "entry_point"
 _WORDS: Final = "instruction"
-_VERBS: Final = ("Solve", "Answer", "Think about", "Work on", "Look closely at", "Make a plan for", "Explain", "Restate")
+_VERBS: Final = (
+    "Solve",
+    "Answer",
+    "Think about",
+    "Work on",
+    "Look closely at",
+    "Make a plan for",
+    "Explain",
+    "Restate",
+)
 _MANNERS: Final = (
     "step by step", "briefly", "in your own words", "and check the result", "with an example", "without guessing",
     "from what is asked backwards", "and name what is given", "as an expert would", "in two sentences",
@@ -62,7 +71,7 @@ class _Program:
             truth, before = self._truths[-1], self.texts[-1]
             key = self._dice.choice(outputs).name
             self.lines.append(
-                f"{name} = {before}\nif not {truth}:\n    {name}_new = await {call}\n    {name} = {name}_new[\"{key}\"]"
+                f'{name} = {before}\nif not {truth}:\n    {name}_new = await {call}\n    {name} = {name}_new["{key}"]'
             )
             self.texts.append(name)
             return

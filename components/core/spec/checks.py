@@ -22,7 +22,7 @@ from components.core.spec.panel import PanelSpec, panel_conflicts
 from components.core.spec.policy import PolicySpec
 from components.core.spec.reward import GIVES_PROBABILITIES, RewardSpec
 from components.core.spec.training import TrainingSpec
-from components.core.spec.workflow import WorkflowSpec, executor_places, workflow_conflicts
+from components.core.spec.workflow import WorkflowSpec, example_places, workflow_conflicts
 
 _GIB = 1024**3
 _BYTES = {"float32": 4, "bfloat16": 2}
@@ -343,7 +343,7 @@ CHECKS = (
     Check(("policy", "training", "cluster"), _memory),
     Check(("judge", "reward", "panel"), panel_conflicts),
     Check(("judge", "reward", "data"), workflow_conflicts, ("workflow", "panel")),
-    Check(("workflow", "cluster"), executor_places),
+    Check(("workflow", "cluster"), example_places),
 )
 OF_SERVERS = tuple(check for check in CHECKS if check.run in (_serving, _deployment, _reach))
 

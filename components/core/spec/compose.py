@@ -21,7 +21,7 @@ NAMED = {**FOLDERS, "workflow_reward": "ladders"}
 WORKFLOW = {"executor": "judge", "reward": "workflow_reward"}
 """Keys of the part workflow that can be named, and what they are."""
 
-REPLACED = ("source", "store", "embedder")
+REPLACED = ("source", "store")
 """Mappings with a ``kind``: another kind replaces the whole, since the fields of the former make no sense in it."""
 
 KNOWN = ("name", "seed", *PARTS, *OPTIONAL)
