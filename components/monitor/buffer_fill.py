@@ -6,15 +6,15 @@ reader that was stopped in between. So a copy is read, and one that was taken wh
 
 import sqlite3
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 from typing import Final
 
 import pyarrow.parquet as pq
 
-FILE: Final = "buffer.sqlite"
-TABLE: Final = "buffer.parquet"
+from components.workflow.buffer.database import FILE
+
 _QUERY: Final = "SELECT DISTINCT domain, workflow_hash FROM entries"
 _TRIES: Final = 3
 
@@ -54,9 +54,9 @@ def fill_of_table(table: Path, capacity: int | None) -> dict[str, int] | None:
 
 def count(pairs: Iterable[tuple[str, str]], capacity: int | None) -> dict[str, int]:
     """Different workflows of each domain, at most ``capacity``."""
-    found: Mapping[str, set[str]] = {}
+    found: dict[str, set[str]] = {}
     for domain, workflow in pairs:
-        found = {**found, domain: found.get(domain, set()) | {workflow}}
+        found.setdefault(domain, set()).add(workflow)
     return {domain: min(len(those), capacity or len(those)) for domain, those in sorted(found.items())}
 
 

@@ -18,7 +18,6 @@ from components.core.progress import clock_text
 from components.core.step.results import RESULT_NAME, Source
 from components.core.store import Store
 from components.core.store.keys import join, split_uri
-from components.monitor.buffer_fill import TABLE as BUFFER
 from components.monitor.buffer_fill import fill_of_table, fill_of_work
 from components.monitor.logs import Logs
 from components.monitor.origins import origins_of_data
@@ -28,13 +27,14 @@ from components.monitor.snapshot import Facts, Snapshot, facts_of_text, work_met
 from components.monitor.status import Kind, Stand
 from components.rayjob import messages
 from components.train.keeper import FOLDER as CHECKPOINTS
+from components.workflow.buffer.store import FOLDER, TABLE
 from components.workflow.log_name import TABLE as WORKFLOWS_TABLE
 
 SILENT_AFTER: Final = 120.0
 """Seconds without a heartbeat, of which there is one in ten seconds."""
 _ROLLOUTS: Final = "rollouts.parquet"
 _METRICS: Final = "metrics.parquet"
-_FETCHED: Final = (_ROLLOUTS, _METRICS, WORKFLOWS_TABLE, BUFFER, f"*/{BUFFER}")
+_FETCHED: Final = (_ROLLOUTS, _METRICS, WORKFLOWS_TABLE, f"{FOLDER}/{TABLE}")
 _CHECKPOINT: Final = re.compile(r"global_step_(\d{1,18})/" + re.escape(MANIFEST_NAME))
 
 
@@ -72,7 +72,6 @@ class Published:
         metrics: dict[int, dict[str, float]] = {}
         for row in read_table(folder / _METRICS, METRICS).to_pylist():
             metrics.setdefault(row["step"], {})[row["name"]] = row["value"]
-        buffers = [path for path in (folder / BUFFER, *sorted(folder.glob(f"*/{BUFFER}"))) if path.is_file()]
         stand = Stand(Kind.PUBLISHED, max(metrics, default=facts.steps or 0))
         unknown = "the prepared data cannot be read, so that sets and domains are unknown"
         return Snapshot(
@@ -81,7 +80,7 @@ class Published:
             stand=stand,
             samples=samples,
             metrics=metrics,
-            buffer=fill_of_table(buffers[0], facts.capacity) if buffers else None,
+            buffer=fill_of_table(folder / FOLDER / TABLE, facts.capacity),
             notes=[unknown] if origins is None else [],
         )
 

@@ -58,6 +58,7 @@ class WorkFolder:
         return samples, work_metrics(self.folder, attempts)
 
     def _fill(self, facts: Facts) -> dict[str, int] | None:
+        found = fill_of_work(self.folder, facts.capacity)
         # While it is written, the last one stands.
-        self._buffer = fill_of_work(self.folder, facts.capacity) or self._buffer
+        self._buffer = self._buffer if found is None else found
         return self._buffer
