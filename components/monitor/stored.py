@@ -6,12 +6,11 @@ import re
 import sqlite3
 import tempfile
 import time
-from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from components.core.contracts import METRICS, ROLLOUTS, WORKFLOWS, read_table
+from components.core.contracts import METRICS, read_table
 from components.core.errors import ConfigError, ContractError, GavelError
 from components.core.manifest import MANIFEST_NAME, Manifest
 from components.core.progress import clock_text
@@ -21,6 +20,7 @@ from components.core.store.keys import join, split_uri
 from components.monitor.buffer_fill import fill_of_table, fill_of_work
 from components.monitor.logs import Logs
 from components.monitor.origins import origins_of_data
+from components.monitor.published import ROLLOUTS_TABLE, read_published
 from components.monitor.samples import Origins, Sample, sample_of
 from components.monitor.silence import silent
 from components.monitor.snapshot import Facts, Snapshot, facts_of_text, work_metrics
@@ -32,9 +32,8 @@ from components.workflow.log_name import TABLE as WORKFLOWS_TABLE
 
 SILENT_AFTER: Final = 120.0
 """Seconds without a heartbeat, of which there is one in ten seconds."""
-_ROLLOUTS: Final = "rollouts.parquet"
 _METRICS: Final = "metrics.parquet"
-_FETCHED: Final = (_ROLLOUTS, _METRICS, WORKFLOWS_TABLE, f"{FOLDER}/{TABLE}")
+_FETCHED: Final = (ROLLOUTS_TABLE, _METRICS, WORKFLOWS_TABLE, f"{FOLDER}/{TABLE}")
 _CHECKPOINT: Final = re.compile(r"global_step_(\d{1,18})/" + re.escape(MANIFEST_NAME))
 
 
@@ -83,20 +82,6 @@ class Published:
             buffer=fill_of_table(folder / FOLDER / TABLE, facts.capacity),
             notes=[unknown] if origins is None else [],
         )
-
-
-def read_published(folder: Path, origins: Origins) -> list[Sample]:
-    """The responses of a published training.
-
-    Raises:
-        ContractError: a table breaks its contract.
-    """
-    workflows: Mapping[str, Mapping[str, object]] = {}
-    if (folder / WORKFLOWS_TABLE).is_file():
-        rows = read_table(folder / WORKFLOWS_TABLE, WORKFLOWS).to_pylist()
-        workflows = {row["sample_id"]: row for row in rows}
-    table = read_table(folder / _ROLLOUTS, ROLLOUTS).drop_columns(["question", "response"])
-    return [sample_of(row, origins, workflows.get(row["sample_id"])) for row in table.to_pylist()]
 
 
 def facts_of_manifest(manifest: Manifest) -> Facts:
@@ -219,7 +204,7 @@ def find_stored(uri: str, step: str) -> "Published | StoredRun":
     """
     store = Store.open(uri)
     keys = [entry.key for entry in store.list()]
-    if MANIFEST_NAME in keys and _ROLLOUTS in keys:
+    if MANIFEST_NAME in keys and ROLLOUTS_TABLE in keys:
         return Published(uri)
     marks = (RESULT_NAME, messages.REQUEST, messages.HEARTBEAT)
     places = {"/".join(key.split("/")[:-1]) for key in keys if key.rpartition("/")[2] in marks}

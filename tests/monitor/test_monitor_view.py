@@ -128,7 +128,7 @@ def test_a_run_that_has_not_begun_is_waited_for(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("run", ["", "  ", "no-such-experiment", "no/such/folder"])
 def test_what_is_no_run_is_refused(run: str, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="no run is named|no such run"):
+    with pytest.raises(ConfigError, match=r"no run is named|no such run"):
         Watched(run, tmp_path).look()
 
 
@@ -290,7 +290,8 @@ def test_wrong_settings_are_refused(arguments: list[str]) -> None:
 def test_whoever_reads_may_stop_reading(work: Work) -> None:
     command = [sys.executable, "-m", "components.monitor", "analyze", str(work.folder)]
     child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert child.stdout is not None and child.stderr is not None
+    assert child.stdout is not None
+    assert child.stderr is not None
     child.stdout.close()
     assert b"Traceback" not in child.stderr.read()
     child.stderr.close()
