@@ -95,9 +95,7 @@ def read_models(scores: Path) -> list[Model]:
     wanted = ["model", "status", "source", "tokens", "seconds", "money"]
     workflows = read_table(scores / TABLE, WORKFLOWS).select(wanted).to_pylist()
     try:
-        means = {
-            path.parent.name: json.loads(path.read_bytes())["means"] for path in sorted(scores.glob(f"*/{FILE}"))
-        }
+        means = {path.parent.name: json.loads(path.read_bytes())["means"] for path in sorted(scores.glob(f"*/{FILE}"))}
         comparisons = json.loads((scores / COMPARISONS).read_bytes()) if len(means) > 1 and TRAINED in means else {}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ContractError(f"figures of the test sets cannot be read: {error}", where=str(scores)) from error
@@ -137,9 +135,7 @@ def _model(
         tokens=sum(row["tokens"] for row in workflows),
         seconds=math.fsum(row["seconds"] for row in workflows),
         money=math.fsum(known) if known and len(known) == len(prices) else None,
-        gains={
-            table: _gain(measures["accuracy"]) for table, measures in comparison.items() if "accuracy" in measures
-        },
+        gains={table: _gain(measures["accuracy"]) for table, measures in comparison.items() if "accuracy" in measures},
     )
 
 

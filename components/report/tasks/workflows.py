@@ -1,4 +1,4 @@
-"""What became of a policy's workflows while it trained: validity, right answers, parts of the reward, failures, cost."""
+"""What became of a policy's workflows while it trained: validity, right answers, reward's parts, failures, cost."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
