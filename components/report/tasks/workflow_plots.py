@@ -8,6 +8,8 @@ import matplotlib
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import MaxNLocator
 
+from components.report.evidence import BASE as BASE_MODEL
+from components.report.evidence import TRAINED as TRAINED_MODEL
 from components.report.figures import Cell, Figure
 from components.report.svg import BASE, EXTRA, GOLD, INK, PROXY, STYLE, TRAINED, render
 
@@ -105,6 +107,8 @@ def _failures(figure: Figure) -> Canvas:
         axis.plot([low, high], [index, index], color=INK, linewidth=1.6)
     _names(axis, [str(row[0]) for row in rows])
     axis.set_xlim(0, min(1.0, 1.05 * max(axis.dataLim.x1, 0.01)))
+    # A last number under the edge would be cut.
+    axis.xaxis.set_major_locator(MaxNLocator(6, prune="upper"))
     axis.set_xlabel("share of responses")
     return canvas
 
@@ -136,7 +140,9 @@ def _models(figure: Figure) -> Canvas:
     canvas, (accuracy, tokens) = _canvas(0.45 * len(figure.rows) + 1.2, columns=2)
     spent = figure.columns.index("tokens_per_right")
     for index, row in enumerate(figure.rows):
-        colour, _, marker = _LOOKS[index % len(_LOOKS)]
+        # The trained policy has the first look everywhere, and the one before training the second.
+        place = {TRAINED_MODEL: 0, BASE_MODEL: 1}.get(str(row[0]), index)
+        colour, _, marker = _LOOKS[place % len(_LOOKS)]
         mean, low, high = (_number(cell) for cell in row[2:5])
         accuracy.plot([low, high], [index, index], color=colour, linewidth=2, solid_capstyle="butt")
         accuracy.plot(mean, index, marker=marker, color=colour, linestyle="none")

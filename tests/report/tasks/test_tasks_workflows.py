@@ -50,8 +50,9 @@ def as_tested(name: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]], di
     return scores, flows, measured
 
 
-@pytest.fixture
-def inputs(tmp_path: Path) -> dict[str, Path]:
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    tmp_path = tmp_path_factory.mktemp("inputs")
     work = Work(tmp_path / "state", experiment())
     work.begin()
     work.answer(*ANSWERS)
@@ -83,7 +84,7 @@ def entry_row(domain: str, step: int) -> dict[str, Any]:
     return {**dict.fromkeys(texts, "x"), **numbers, "domain": domain, "parts": "{}"}
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def found(inputs: dict[str, Path]) -> Workflows:
     read = read_workflows(experiment(), inputs, SAMPLING)
     assert read is not None
@@ -182,7 +183,7 @@ def page_of(findings: Findings, of: Any) -> str:
     return build_page(of, findings, figures)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def findings(found: Workflows) -> Findings:
     models = {
         name: results(name, as_tested(name)[2], SAMPLING, comparable=True, samples={"gsm8k": 4}) for name in MODELS
