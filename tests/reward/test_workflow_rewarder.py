@@ -119,9 +119,8 @@ async def test_the_runs_budget_abstains_and_the_workflows_own_fails(tmp_path: Pa
 
 async def test_programs_are_tested_and_answers_count_by_f1(tmp_path: Path) -> None:
     code = "```python\ndef double(x):\n    return 2 * x\n```"
-    found = await judged(
-        tmp_path, [code, "Answer: the city of Oslo"], [sample(ONE_CALL, DOUBLE), sample(ONE_CALL, CAPITAL)]
-    )
+    samples = [sample(ONE_CALL, DOUBLE), sample(ONE_CALL, CAPITAL)]
+    found = await judged(tmp_path, [code, "Answer: the city of Oslo"], samples)
     assert found[0].reward.value == pytest.approx(RIGHT)
     # F1 of "city of oslo" (articles are no words) with "oslo": 2 x 1/3 x 1 / (1/3 + 1) = 0.5, which is worth 0.1.
     assert found[1].reward.value == pytest.approx(0.65 * 0.1 + 0.05)

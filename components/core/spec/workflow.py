@@ -41,7 +41,7 @@ class WorkflowBudget(Spec):
     """At work: of the executor model's server and of code, summed over what ran at once. Unit: seconds.
     Default: 300.0."""
     megabytes: Annotated[float, Field(gt=0, le=64)] = 1.0
-    """Of all arguments and outputs of operators. Unit: MB of 10^6 bytes. Default: 1.0."""
+    """Of all arguments and outputs of operators. Unit: megabytes. Default: 1.0."""
 
 
 class WorkflowSpec(Spec):
