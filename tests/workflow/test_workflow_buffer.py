@@ -159,9 +159,7 @@ def rewarded(value: float | None, right: bool | None) -> WorkflowReward:
         (rewarded(0.9, True), Offered.KEPT),
     ],
 )
-def test_only_what_was_scored_and_right_is_an_example(
-    tmp_path: Path, reward: WorkflowReward, outcome: Offered
-) -> None:
+def test_only_what_was_scored_and_right_is_an_example(tmp_path: Path, reward: WorkflowReward, outcome: Offered) -> None:
     problem = Problem("code", "mbpp", "Write a function.", "f", None)
     with opened(tmp_path) as buffer:
         found = buffer.offer_sample("mbpp-1", problem, program(1), reward, judge="gold", executor="x", step=2)
@@ -204,7 +202,7 @@ class TestSimilar:
 
     def test_of_one_problem_only_the_best_workflow(self, buffer: ExperienceBuffer) -> None:
         found = buffer.similar("query at 0", "math", k=4)
-        assert [(each.problem, each.reward) for each, _ in found][0] == ("a at 0", 0.6)
+        assert (found[0][0].problem, found[0][0].reward) == ("a at 0", 0.6)
         assert sum(each.problem == "a at 0" for each, _ in found) == 1
 
     def test_never_the_problem_itself(self, buffer: ExperienceBuffer) -> None:
