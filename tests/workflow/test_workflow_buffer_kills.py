@@ -18,6 +18,7 @@ from components.core.errors import StorageError
 from components.workflow.buffer.buffer import ExperienceBuffer, Offered
 from components.workflow.buffer.database import FILE, Database
 from components.workflow.buffer.entry import Entry, Forbidden
+from components.workflow.buffer.found import look
 
 FORK = multiprocessing.get_context("fork")
 """Nothing is imported anew, so that a writer is at work, and killed, within milliseconds."""
@@ -156,6 +157,22 @@ def test_two_writers_of_the_same_come_to_the_same_as_one(tmp_path: Path) -> None
         wanted = buffer.entries()
     with opened(tmp_path / "two", capacity=3) as buffer:
         assert buffer.entries() == wanted
+
+
+def test_a_look_at_what_a_kill_left_undone_leaves_it(tmp_path: Path) -> None:
+    """Looking neither fails, nor repairs what is the next writer's to repair."""
+    begin = 0
+    told: list[int] = []
+    journal = tmp_path / f"{FILE}-journal"
+    while not journal.exists():
+        writer = Writer(tmp_path, range(begin, begin + 100_000))
+        told += writer.kept(1)
+        told += writer.kill()
+        begin += 100_000
+    before = (tmp_path / FILE).read_bytes(), journal.read_bytes()
+    found = {int(each.problem.split()[1]) for each in look(str(tmp_path)).entries}
+    assert set(told) <= found
+    assert before == ((tmp_path / FILE).read_bytes(), journal.read_bytes())
 
 
 @pytest.fixture

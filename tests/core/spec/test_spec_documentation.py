@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from pydantic.fields import FieldInfo
 
-from components.core.spec import mixture, source, tasks, workflow_reward
+from components.core.spec import mixture, source, tasks, workflow_buffer, workflow_reward
 from components.core.spec.base import Spec
 from components.core.spec.cluster import ClusterSpec, StoreSpec
 from components.core.spec.data import CriterionSpec, DataSpec, GoldSpec
@@ -76,6 +76,9 @@ MODELS: list[type[Spec]] = [
     workflow_reward.ScoreRung,
     workflow_reward.CostLadder,
     workflow_reward.CostRung,
+    workflow_buffer.BufferSpec,
+    workflow_buffer.EmbedderSpec,
+    workflow_buffer.EncoderPackage,
 ]
 
 
