@@ -64,8 +64,7 @@ def program(body: str, parameters: str = "problem") -> str:
 
 
 ONE_CALL = program(
-    'reply = await self.custom(input=problem, instruction="Solve.")\n'
-    'return reply["response"], self.llm.cost'
+    'reply = await self.custom(input=problem, instruction="Solve.")\nreturn reply["response"], self.llm.cost'
 )
 THREE_CALLS = program(
     "for number in range(3):\n"

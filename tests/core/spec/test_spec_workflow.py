@@ -51,7 +51,7 @@ def test_the_original_values_are_shipped() -> None:
         (["workflow.example_tokens=6000"], "policy.context_tokens", "workflow.example_tokens 6000"),
         (["workflow.executor.name=tiny-lr"], "workflow.executor.name", "a judge's name too"),
         (["workflow.executor.name=rule"], "workflow.executor.name", "stands for verdicts"),
-        (["workflow.budget.calls=0"], "workflow.budget.calls", "greater than or equal to 1"),
+        (["workflow.budget.calls=0"], "workflow.budget.calls", "out of range"),
         (["workflow.correctness.code=judge"], "workflow.correctness.code", "unknown key"),
         (["reward.clip=false"], "reward.clip", "no effect with combine workflow"),
     ],
@@ -64,7 +64,12 @@ def test_what_cannot_work_is_refused(overrides: list[str], key: str, words: str)
 
 
 def test_several_nodes_have_no_examples() -> None:
-    nodes = ["cluster.gpus=16", "training.prompts_per_step=8", "training.mini_batch_prompts=8", "training.micro_batch=1"]
+    nodes = [
+        "cluster.gpus=16",
+        "training.prompts_per_step=8",
+        "training.mini_batch_prompts=8",
+        "training.micro_batch=1",
+    ]
     with pytest.raises(ConfigError, match=r"workflow\.examples: 3, but cluster\.gpus 16"):
         load_experiment("workflow_rl", nodes)
     assert load_experiment("workflow_rl", [*nodes, "workflow.examples=0"]).cluster.gpus == 16
@@ -101,7 +106,7 @@ def test_a_judge_that_decides_is_served_beside_the_executor() -> None:
     [
         ("workflow.executor.temperature=0.5", {"rewarding", "workflow"}),
         ("workflow.budget.calls=3", {"rewarding", "workflow"}),
-        ("workflow.reward.right_from=0.9", {"rewarding", "workflow"}),
+        ("workflow.reward.format.mixed=0.5", {"rewarding", "workflow"}),
         ("workflow.enhancements=null", {"rewarding", "workflow"}),
         ("workflow.examples=1", {"rewarding"}),
         ("workflow.buffer.threshold=0.5", {"rewarding"}),
