@@ -111,7 +111,10 @@ def _steps(samples: Sequence[Sample], shown: Sequence[int], snapshot: Snapshot, 
         time = UNKNOWN if seconds is None else clock_text(seconds)
         if step not in snapshot.metrics:
             time = "not finished" if snapshot.stand.over else "under way"
-        rows.append([str(step), str(len(mine)), *_measures(tally(mine), workflow=workflow), time])
+        # Of groups that are replaced there are more responses than a step has.
+        whole = snapshot.facts.samples_per_step
+        partly = f"{len(mine)} of {whole}" if whole is not None and len(mine) < whole else str(len(mine))
+        rows.append([str(step), partly, *_measures(tally(mine), workflow=workflow), time])
     return columns(header, rows)
 
 
@@ -122,7 +125,8 @@ def _totals(samples: Sequence[Sample], snapshot: Snapshot, *, workflow: bool) ->
         return [told]
     told += f", right {share(found.right, found.scored)}, valid {share(found.valid, found.checked)}"
     cost = f"cost of the executor: {spent.calls} calls of operators, {spent.tokens} tokens, {number(spent.seconds)} s"
-    cost += f", money {money(spent.money)}" if spent.money is not None else ", no price"
+    if spent.workflows:
+        cost += f", money {money(spent.money)}" if spent.money is not None else ", no price"
     if spent.right:
         cost += f"; per right answer {number(spent.per_right(spent.tokens), 0)} tokens"
     return [told, cost]

@@ -26,7 +26,6 @@ class Facts:
         name: of the experiment.
         steps: of the training; None where it is not known.
         samples_per_step: responses of a step, those of replaced groups aside; None where it is not known.
-        workflow: whether the policy writes workflows; None where it is not known.
         capacity: entries of a domain that the experience buffer takes; None where there is none.
         scale: least and largest reward of workflows; None elsewhere.
     """
@@ -34,7 +33,6 @@ class Facts:
     name: str
     steps: int | None = None
     samples_per_step: int | None = None
-    workflow: bool | None = None
     capacity: int | None = None
     scale: tuple[float, float] | None = None
 
@@ -46,7 +44,6 @@ class Facts:
             name=experiment.name,
             steps=training.steps,
             samples_per_step=training.prompts_per_step * training.rollouts_per_prompt,
-            workflow=workflow is not None,
             capacity=workflow.buffer.capacity if workflow is not None and workflow.examples else None,
             scale=None if workflow is None else workflow.reward.scale,
         )

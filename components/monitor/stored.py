@@ -94,7 +94,6 @@ def facts_of_manifest(manifest: Manifest) -> Facts:
         name=manifest.experiment,
         steps=steps if isinstance(steps, int) else None,
         samples_per_step=prompts * group if isinstance(prompts, int) and isinstance(group, int) else None,
-        workflow=WORKFLOWS_TABLE in {entry.path for entry in manifest.files},
         capacity=_capacity(depends),
     )
 

@@ -51,8 +51,9 @@ def test_the_view_of_a_running_training(work: Work) -> None:
     # Mean reward -0.129 by hand; 7 calls, 1,250 tokens and 11.5 s over six executed workflows.
     assert view[4] == "all 8 43 % (3 of 7) 75 % (6 of 8) -0.129 1 1 2 of 4 1.2 208 1.9 -"
     assert view[5] == "math 4 75 % (3 of 4) 75 % (3 of 4) 0.425 0 0 1 of 2 1.0 233 2.0 -"
-    assert "1 4 25 % (1 of 4) 75 % (3 of 4) -0.425 0 0:10" in view
-    assert "2 4 67 % (2 of 3) 75 % (3 of 4) 0.267 1 under way" in view
+    # tiny_workflow has eight responses a step.
+    assert "1 4 of 8 25 % (1 of 4) 75 % (3 of 4) -0.425 0 0:10" in view
+    assert "2 4 of 8 67 % (2 of 3) 75 % (3 of 4) 0.267 1 under way" in view
     cost = "cost of the executor: 7 calls of operators, 1250 tokens, 11.5 s, no price; per right answer 417 tokens"
     assert cost in view
     assert "experience buffer: math 2 of 100, qa 0 of 100, code 0 of 100" in view
