@@ -55,7 +55,8 @@ def draw(snapshot: Snapshot, *, last: int = LAST) -> str:
 
 def _head(snapshot: Snapshot) -> list[str]:
     stand, facts = snapshot.stand, snapshot.facts
-    step = f", step {stand.step}" + (f" of {facts.steps}" if facts.steps else "") if stand.step else ""
+    counts = stand.step and stand.kind is not Kind.PREPARING
+    step = f", step {stand.step}" + (f" of {facts.steps}" if facts.steps else "") if counts else ""
     word = "paused for its judge" if stand.kind is Kind.PAUSED else str(stand.kind)
     lines = [f"{facts.name}: {word}{step}" + (f": {stand.detail}" if stand.detail else ""), snapshot.where]
     if snapshot.as_of is not None and snapshot.as_of < stand.step:
