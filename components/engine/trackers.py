@@ -34,11 +34,15 @@ def tracking_environment(training: TrainingSpec, work: Path) -> dict[str, str]:
 
     Args:
         training: with the trackers.
-        work: the training step's folder, named by its identity. Starts of one training are one group in wandb.
+        work: the training step's folder ``<state>/work/<experiment>/<step>/<identity>``. Starts of one training are one
+            group in wandb, whose files go to ``<state>/wandb``: what was written offline outlives the work folder.
     """
     if "wandb" not in training.trackers:
         return {"WANDB_MODE": "disabled"}
-    given = {"WANDB_DIR": str(work), "WANDB_RUN_GROUP": work.name[:32]}
+    files = work.parents[3] / "wandb" if len(work.parents) > 3 else work
+    # Without the folder wandb would write to the system's temporary one.
+    files.mkdir(parents=True, exist_ok=True)
+    given = {"WANDB_DIR": str(files), "WANDB_RUN_GROUP": work.name[:32]}
     return {name: os.environ.get(name) or value for name, value in given.items()}
 
 
@@ -73,7 +77,7 @@ def _check_wandb(environment: Mapping[str, str], where: str) -> None:
             "WANDB_API_KEY is not set",
             where=where,
             remedy="put the key into that variable of the environment, never into the experiment; or set "
-            "WANDB_MODE=offline, which writes to the work folder alone",
+            "WANDB_MODE=offline, which writes to the state folder alone",
         )
     if is_secret(environment.get("WANDB_BASE_URL", "")):
         raise ConfigError(

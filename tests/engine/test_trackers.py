@@ -120,10 +120,12 @@ def test_an_address_with_a_password_is_refused_without_showing_it(name: str, env
 def test_the_key_reaches_the_trainer_and_no_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WANDB_API_KEY", KEY)
     experiment = load_experiment("tiny", ["training.trackers=[wandb]"])
-    environment = training_environment(experiment, settings=tmp_path, metrics=tmp_path, work=tmp_path / "ab12")
+    work = tmp_path / "work" / "tiny" / "train-grpo" / "ab12"
+    environment = training_environment(experiment, settings=tmp_path, metrics=tmp_path, work=work)
     assert environment["WANDB_API_KEY"] == KEY
     assert environment["WANDB_RUN_GROUP"] == "ab12"
-    assert environment["WANDB_DIR"] == str(tmp_path / "ab12")
+    assert environment["WANDB_DIR"] == str(tmp_path / "wandb")
+    assert (tmp_path / "wandb").is_dir()
     assert "WANDB_MODE" not in environment
     overrides = [*verl_overrides(experiment, PATHS), *environment_overrides(environment)]
     assert "WANDB_RUN_GROUP" in str(overrides)
