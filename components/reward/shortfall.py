@@ -60,7 +60,10 @@ def over_budget(experiment: "Experiment", ledger: Ledger, goes_on: str, *, earli
         earlier: tables of calls that earlier steps of the run published; they count as well.
     """
     place = "judge" if experiment.panel is None else "the panel's member"
-    found = [line for line in (_reached(spec, ledger, earlier) for spec in experiment.judges()) if line is not None]
+    if experiment.workflow is not None:
+        place = "workflow.executor"
+    served = experiment.served() or experiment.judges()
+    found = [line for line in (_reached(spec, ledger, earlier) for spec in served) if line is not None]
     what = "; ".join(found) or f"the budget of judge {experiment.verdict_name} allows for no further call"
     return JudgeError(
         f"{what}. What was judged is kept",

@@ -15,8 +15,9 @@ class Problem:
         dataset: as :data:`components.tasks.sets.DATASETS` names it.
         text: what the workflow is called with; of HumanEval, the source that is to be completed and nothing else.
         entry_point: the function that a program must define; None where the problem names none.
-        public_tests: source of tests whose outcome a workflow may see: asserts, or a function ``check``. Never
-            the tests that decide the reward. None where there are none.
+        public_tests: source of tests whose outcome a workflow may see: asserts, or a function ``check``. Only what the
+            text shows; of MBPP, whose prompt shows all its tests, they are also those that decide. None where it shows
+            none.
     """
 
     domain: str

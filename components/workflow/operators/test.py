@@ -11,7 +11,7 @@ from components.workflow.operators.base.programs import check_name, program_in
 
 
 class Test(Operator):
-    """Tests in the sandbox, never those that decide the reward."""
+    """Tests in the sandbox, of those that the problem's text shows."""
 
     about = (
         "Runs the solution against the public tests of the problem. While it fails, the model is told why and writes "
