@@ -36,7 +36,7 @@ def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m components.workflow check",
         description="Quick tests: texts become valid plans, right answers and wrong ones are told apart, and a problem "
-        "of HumanEval goes through template, executor model and tests. Without an experiment a scripted model executes.",
+        "of HumanEval goes through template, executor model and tests. Without an experiment, a script is the model.",
     )
     parser.add_argument("--experiment", help="a name in configs/experiments, or a YAML file, with a part workflow: its "
                         "executor model and its judge are asked too")  # fmt: skip

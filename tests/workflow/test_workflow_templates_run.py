@@ -28,7 +28,6 @@ from components.workflow.run.executor import Executor
 from components.workflow.signatures import signature
 from components.workflow.types import Problem
 
-
 ROOT = Path(__file__).resolve().parents[2]
 OWN = ROOT / "configs" / "datasets" / "mixed-small"
 REAL = Path(os.environ.get("GAVEL_TEST_DATA") or ROOT.parent / "shared" / "data")

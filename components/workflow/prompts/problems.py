@@ -11,7 +11,6 @@ from components.tasks.sets import DATASETS
 from components.workflow.prompts.examples_in import public_tests
 from components.workflow.types import Problem
 
-
 FOLDER: Final = Path(__file__).parent / "problems"
 """Templates of the texts that workflows are called with: the task alone, without words on how to write an answer."""
 
