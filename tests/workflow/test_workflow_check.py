@@ -1,8 +1,11 @@
 """The quick tests themselves: they pass on this tree, and fail where something is broken."""
 
 import pytest
+from aiohttp import web
+from scripted_executor import Model, completion
 
 from components.core.errors import ConfigError
+from components.core.spec import load_experiment
 from components.workflow import __main__ as cli
 from components.workflow import check
 from components.workflow.checks import generator, judging, scripted
@@ -56,6 +59,36 @@ async def test_a_validator_that_takes_all_for_valid_is_noticed() -> None:
 
     found = await generator.check_texts(Kind())
     assert [each.works for each in found] == [True] * 9 + [False] * 3
+
+
+class JudgeModel(Model):
+    """Judges are asked in two turns, of which the second one counts here."""
+
+    async def _chat(self, request: web.Request) -> web.StreamResponse:
+        self.prompts.append((await request.json())["messages"][-1]["content"])
+        assert self.by is not None
+        return web.json_response(completion(self.by(self.prompts[-1])))
+
+
+@pytest.mark.parametrize(("knows", "works"), [(True, [True, True]), (False, [True, False])])
+async def test_a_judge_is_asked_about_a_right_and_a_wrong_answer(knows: bool, works: list[bool], tmp_path) -> None:
+    """As training asks, where workflow.correctness leaves the answer to the judge."""
+    wrong = KNOWN[1].wrong
+
+    def by(prompt: str) -> str:
+        same = "false" if knows and wrong in prompt else "true"
+        return f'{{"explanation": "So it is.", "same": {same}}}'
+
+    model = JudgeModel(by=by)
+    async with model.serve() as url:
+        changes = ("workflow.correctness.qa=judge", "data.mixture.decided_by.qa=judge", "judge.serving=external",
+                   f"judge.endpoint={url}", "judge.source=null")  # fmt: skip
+        found = await judging.check_judge(load_experiment("workflow_small", changes), tmp_path)
+        again = await judging.check_judge(load_experiment("workflow_small", changes), tmp_path)
+    assert [each.works for each in found] == [each.works for each in again] == works
+    assert all(KNOWN[1].problem.text in prompt for prompt in model.prompts)
+    # No kept reply answered in the judge's place.
+    assert len(model.prompts) == 4
 
 
 @pytest.mark.parametrize("name", ["tiny_mixed", "quickstart"])
