@@ -44,6 +44,7 @@ KNOWN_demo-tiny := SET
 KNOWN_eval := CHECKPOINT EXPERIMENT JUDGE BASE SET
 KNOWN_merge := CHECKPOINT TARGET DTYPE
 KNOWN_mixed := MODEL EXPERIMENT SKIP_DATA SET
+KNOWN_workflow := MODEL EXPERIMENT SKIP_DATA SET
 KNOWN_mixed-eval := MODEL CHECKPOINT EXPERIMENT BASE SKIP_DATA SET
 KNOWN_ifeval := MODEL CHECKPOINT RESPONSES PROMPTS OUTPUT MERGE_TARGET CORRECTED ALLOW_MISSING $(IFEVAL_KNOBS) SET
 KNOWN_rescore := GENERATIONS ROLLOUTS DATA OUTPUT EXPERIMENT JUDGE REWARD ENDPOINT SET
@@ -61,7 +62,7 @@ KNOWN_check-workflow := EXPERIMENT POLICY SET
 KNOWN_deploy := OVERLAY CONTEXT ALLOW_TAGS PARTIAL WAIT
 KNOWN_undeploy := OVERLAY CONTEXT DATA FORCE
 EVERYWHERE := VENV PY PYTHON LOCKS TORCH_INDEX GAVEL_STATE SHELL
-PARTS := POLICY JUDGE REWARD DATA TRAINING EVALUATION CLUSTER PANEL
+PARTS := POLICY JUDGE REWARD DATA TRAINING EVALUATION CLUSTER PANEL WORKFLOW
 SET_HERE := $(sort $(foreach v,$(.VARIABLES),$(if $(findstring command line,$(origin $(v))),$(v))))
 ifneq ($(strip $(MAKECMDGOALS)),)
 ifeq ($(strip $(foreach goal,$(MAKECMDGOALS),$(if $(KNOWN_$(goal)),,$(goal)))),)
@@ -124,6 +125,11 @@ mixed: $(VENV)/.ready ## Train on math, questions and code and test: MODEL=qwen2
 mixed-eval: $(VENV)/.ready ## Score MODEL= or CHECKPOINT= on the test sets, without training: [EXPERIMENT=] [BASE=1] [SKIP_DATA=1] [SET=]
 	@$(PY) -m pipelines mixed-eval $(call text,MODEL=$(MODEL)) $(call text,CHECKPOINT=$(CHECKPOINT)) \
 	  $(call text,EXPERIMENT=$(call given,EXPERIMENT)) $(call text,BASE=$(BASE)) $(call text,SKIP_DATA=$(SKIP_DATA)) $(SET)
+
+.PHONY: workflow
+workflow: $(VENV)/.ready ## Train a policy to write workflows and test it: MODEL=qwen2.5-7b|smollm2-135m|tiny|FOLDER [EXPERIMENT=] [SKIP_DATA=1] [SET=]
+	@$(PY) -m pipelines workflow $(call text,MODEL=$(MODEL)) $(call text,EXPERIMENT=$(call given,EXPERIMENT)) \
+	  $(call text,SKIP_DATA=$(SKIP_DATA)) $(SET)
 
 .PHONY: merge
 merge: $(VENV)/.ready ## Merge CHECKPOINT= into the folder TARGET= and compare its logits: [DTYPE=bfloat16]

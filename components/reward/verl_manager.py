@@ -26,6 +26,8 @@ from components.reward.shortfall import newest_words, over_budget
 from components.reward.verl_manager_settings import SETTINGS_ENV, ManagerSettings
 from components.reward.workflow_rewarder import EXECUTED, WorkflowRewarder, build_workflow_rewarder
 from components.scaffold.plan import SHOWN
+from components.workflow.experience import open_buffer
+from components.workflow.shown import EXAMPLES
 
 
 class AbstainedError(Exception):
@@ -56,12 +58,13 @@ class GavelRewardManager(RewardManagerBase):  # type: ignore[misc]
             # Empty responses are the shortest, and so the first of a step to come.
             most_empty=max(WINDOW, 2 * training.prompts_per_step * training.rollouts_per_prompt),
         )
-        self._rewarder = self._build(Path(settings.state), work)
+        self._rewarder = self._build(Path(settings.state), work, Path(settings.data))
 
-    def _build(self, state: Path, work: Path) -> Rewarder | WorkflowRewarder:
+    def _build(self, state: Path, work: Path, data: Path) -> Rewarder | WorkflowRewarder:
         if self._experiment.workflow is None:
             return build_rewarder(self._experiment, state, self._ledger, training=True)
-        return build_workflow_rewarder(self._experiment, state, self._ledger, work=work)
+        buffer = open_buffer(self._experiment, work, state, data)
+        return build_workflow_rewarder(self._experiment, state, self._ledger, work=work, buffer=buffer)
 
     async def run_single(self, data: DataProto) -> dict[str, Any]:
         """Judge the batch's last row; see :meth:`_judge_last`.
@@ -112,7 +115,7 @@ class GavelRewardManager(RewardManagerBase):  # type: ignore[misc]
                 "reward": reward.value,
                 "reason": reward.reason,
                 "known_weight": reward.known_weight,
-                "parts": dict(reward.parts) | _scaffold(item),
+                "parts": dict(reward.parts) | _scaffold(item) | _examples(item),
                 "attempt": self._attempt,
             },
             Judged.of(
@@ -167,3 +170,9 @@ def _scaffold(item: Any) -> dict[str, float]:
     if shown is None:
         return {}
     return {"scaffold_ratio": float(shown["ratio"]), "scaffold_shown": float(len(shown["criteria"]))}
+
+
+def _examples(item: Any) -> dict[str, float]:
+    """How many workflows of the buffer the prompt showed; nothing in a run that shows none."""
+    shown = (item.non_tensor_batch.get("tool_extra_fields") or {}).get(EXAMPLES)
+    return {} if shown is None else {"examples": float(len(shown))}

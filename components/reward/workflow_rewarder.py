@@ -1,8 +1,10 @@
 """The reward of a workflow in training: the response is tried, and what it earns is told as any other reward is."""
 
+import asyncio
 import functools
-from collections.abc import Callable
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from components.core.errors import ContractError
@@ -13,7 +15,9 @@ from components.reward.rewarder import Draw
 from components.reward.rubric import Reward
 from components.tasks.gold import TaskGold, parse_gold
 from components.workflow.attempts import Asked, Attempts, Tried
+from components.workflow.buffer.buffer import ExperienceBuffer
 from components.workflow.build import build_attempts
+from components.workflow.contract.outcome import Plan
 from components.workflow.log import WorkflowLog, row_of
 from components.workflow.log_name import NAME
 from components.workflow.prompts.problems import problem
@@ -29,9 +33,6 @@ EXECUTED: Final = "workflow"
 """Protocol of a verdict that says whether the executor model did its work; it is in no ledger."""
 _STALLED: Final = "executor_stalled"
 
-Keep = Callable[[Asked, Tried, Draw], None]
-"""What is told of every attempt with a reward."""
-
 
 class WorkflowRewarder:
     """Tries a response and gives its reward; in the place of :class:`components.reward.rewarder.Rewarder`.
@@ -40,13 +41,20 @@ class WorkflowRewarder:
         attempts: does the work; closed with this.
         executor: name of the executor model.
         log: gets a row a sample; closed with this. None keeps none.
-        keep: see :data:`Keep`.
+        buffer: is offered what is right; closed with this. None keeps nothing.
+        judges: domain -> who says what is right, for the buffer.
     """
 
     def __init__(
-        self, attempts: Attempts, executor: str, log: WorkflowLog | None = None, keep: Keep | None = None
+        self,
+        attempts: Attempts,
+        executor: str,
+        log: WorkflowLog | None = None,
+        buffer: ExperienceBuffer | None = None,
+        judges: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        self._attempts, self._executor, self._log, self._keep = attempts, executor, log, keep
+        self._attempts, self._executor, self._log = attempts, executor, log
+        self._buffer, self._judges = buffer, judges
 
     async def reward(self, sample: Sample, draw: Draw | None = None) -> Judgement:
         """The reward of one response, whose question is what workflows are called with.
@@ -69,15 +77,29 @@ class WorkflowRewarder:
             if self._log is not None:
                 row = row_of(asked, tried, model="rollout", step=draw.step, index=draw.index, executor=self._executor)
                 self._log.append(row)
-            if self._keep is not None and tried.reward.value is not None:
-                self._keep(asked, tried, draw)
+            if self._buffer is not None and tried.plan is not None:
+                # It may have to make the vector of the problem first.
+                await asyncio.to_thread(self._offer, self._buffer, asked, tried.plan, tried, draw.step)
         return judgement_of(tried, self._executor)
+
+    def _offer(self, buffer: ExperienceBuffer, asked: Asked, plan: Plan, tried: Tried, step: int) -> None:
+        buffer.offer_sample(
+            asked.row_id,
+            asked.problem,
+            plan.source,
+            tried.reward,
+            judge=self._judges.get(asked.problem.domain, "gold"),
+            executor=self._executor,
+            step=step,
+        )
 
     async def close(self) -> None:
         """End what tries workflows, and close the log. The ledger belongs to the caller."""
         await self._attempts.close()
         if self._log is not None:
             self._log.close()
+        if self._buffer is not None:
+            self._buffer.close()
 
 
 def asked_of(sample: Sample) -> Asked:
@@ -164,14 +186,14 @@ def build_workflow_rewarder(
     *,
     earlier: "Sequence[Path]" = (),
     work: Path | None = None,
-    keep: Keep | None = None,
+    buffer: ExperienceBuffer | None = None,
 ) -> WorkflowRewarder:
     """The rewarder of an experiment with the part workflow.
 
     Args:
         experiment, state, ledger, earlier: as for :func:`components.workflow.build.build_attempts`.
         work: the training step's durable folder, which gets the log; None keeps none.
-        keep: see :data:`Keep`.
+        buffer: see :class:`WorkflowRewarder`.
 
     Raises:
         JudgeError: the executor model, or a judge who is to be asked, is not deployed or lacks its key.
@@ -179,4 +201,8 @@ def build_workflow_rewarder(
     attempts = build_attempts(experiment, state, ledger, earlier=earlier)
     assert experiment.workflow is not None
     log = WorkflowLog(work / NAME) if work is not None else None
-    return WorkflowRewarder(attempts, experiment.workflow.executor.name, log, keep)
+    judges = {
+        domain: "gold" if who == "gold" else experiment.verdict_name
+        for domain, who in experiment.workflow.correctness.all.items()
+    }
+    return WorkflowRewarder(attempts, experiment.workflow.executor.name, log, buffer, judges)

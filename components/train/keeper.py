@@ -28,7 +28,7 @@ from components.workflow.log_name import NAME as WORKFLOWS
 FOLDER = "checkpoints"
 _STAGING = "shipping"
 _NAME = re.compile(r"global_step_(0|[1-9][0-9]{0,17})", re.ASCII)
-_LOGS = ("rollouts.sqlite", "ledger.sqlite", WORKFLOWS)
+_LOGS = ("rollouts.sqlite", "ledger.sqlite", WORKFLOWS, "buffer.sqlite")
 """In the order in which they are copied: no rollout may be without its verdicts or its workflow."""
 _METRICS = "metrics-*.jsonl"
 _FILES = (_METRICS, "tensorboard/**/*")

@@ -9,6 +9,7 @@ from typing import Final
 from components.core.errors import GavelError
 
 COMMANDS: Final = {
+    "buffer": ("components.workflow.buffer.cli", "what an experience buffer holds, and what it finds"),
     "check": ("components.workflow.check", "try the generator, the judge and the path of HumanEval, each quickly"),
 }
 """Name -> module with ``main(argv) -> int``, imported when it is asked for; and what it does."""

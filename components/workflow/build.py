@@ -1,6 +1,6 @@
 """From the experiment to what tries its workflows."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -77,15 +77,29 @@ def build_service(
 
 
 def build_attempts(
-    experiment: "Experiment", state: Path, ledger: Ledger | None, *, earlier: Sequence[Path] = ()
+    experiment: "Experiment",
+    state: Path,
+    ledger: Ledger | None,
+    *,
+    earlier: Sequence[Path] = (),
+    correctness: Mapping[str, str] | None = None,
 ) -> Attempts:
-    """What tries the experiment's workflows. Arguments and errors as of :func:`build_service`; and a JudgeError where a
-    judge is to be asked who is not deployed."""
+    """What tries the experiment's workflows.
+
+    Args:
+        experiment, state, ledger, earlier: as for :func:`build_service`.
+        correctness: domain -> ``gold`` or ``judge``; None for the experiment's own.
+
+    Raises:
+        JudgeError: the executor model is not deployed, or a judge who is to be asked is not; or a key is missing.
+    """
     spec = workflow_of(experiment)
-    judge = build_deciding_judge(experiment, state, ledger, earlier=earlier) if spec.asks_a_judge else None
+    deciding = spec.correctness.all if correctness is None else correctness
+    asks = "judge" in deciding.values()
+    judge = build_deciding_judge(experiment, state, ledger, earlier=earlier) if asks else None
     return Attempts(
         spec.reward,
-        spec.correctness.all,
+        deciding,
         budget_of(spec),
         validator=Validator(SIGNATURES),
         runner=build_service(experiment, state, ledger, earlier=earlier),

@@ -22,8 +22,8 @@ def load_workflow_reward(source: str | Path) -> WorkflowRewardSpec:
     """
     composer = Composer(DEFAULT_CONFIGS)
     mark = Mark("command line", folder=Path.cwd())
-    tree = composer.named("workflow_reward", str(source), "workflow_reward", mark)
-    found = None if tree is None else part_of(composer, "workflow_reward", WorkflowRewardSpec, tree)
+    tree = composer.named("ladder", str(source), "ladder", mark)
+    found = None if tree is None else part_of(composer, "ladder", WorkflowRewardSpec, tree)
     if composer.problems or not isinstance(found, WorkflowRewardSpec):
         raise config_error(f"workflow reward {source}", composer.problems)
     return found

@@ -1,7 +1,7 @@
 """Combinations across the parts of an experiment that cannot work, found before anything starts."""
 
 import urllib.parse
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
 from components.core.spec.base import Conflict, Spec
@@ -22,7 +22,7 @@ from components.core.spec.panel import PanelSpec, panel_conflicts
 from components.core.spec.policy import PolicySpec
 from components.core.spec.reward import GIVES_PROBABILITIES, RewardSpec
 from components.core.spec.training import TrainingSpec
-from components.core.spec.workflow import WorkflowSpec, executor_places, workflow_conflicts
+from components.core.spec.workflow import WorkflowSpec, example_places, workflow_conflicts
 
 _GIB = 1024**3
 _BYTES = {"float32": 4, "bfloat16": 2}
@@ -343,18 +343,24 @@ CHECKS = (
     Check(("policy", "training", "cluster"), _memory),
     Check(("judge", "reward", "panel"), panel_conflicts),
     Check(("judge", "reward", "data"), workflow_conflicts, ("workflow", "panel")),
-    Check(("workflow", "cluster"), executor_places),
+    Check(("workflow", "cluster"), example_places),
 )
 OF_SERVERS = tuple(check for check in CHECKS if check.run in (_serving, _deployment, _reach))
 
 
-def conflicts_among(parts: dict[str, Spec]) -> Iterable[Conflict]:
-    """Run every check whose parts are all there; keys of the conflicts start at the experiment."""
-    found = list(_run(parts, CHECKS))
+def conflicts_among(parts: dict[str, Spec], broken: Collection[str] = ()) -> Iterable[Conflict]:
+    """Run every check whose parts are all there; keys of the conflicts start at the experiment.
+
+    Args:
+        parts: that are right by themselves.
+        broken: further ones that are there and are not, so that nothing can be said of them.
+    """
+    checks = [check for check in CHECKS if not set(check.optional) & set(broken)]
+    found = list(_run(parts, checks))
     panel = parts.get("panel")
     if isinstance(panel, PanelSpec):
         of_judges = [
-            check for check in CHECKS if "judge" in check.parts and "panel" not in (*check.parts, *check.optional)
+            check for check in checks if "judge" in check.parts and "panel" not in (*check.parts, *check.optional)
         ]
         for number, member in enumerate(panel.members):
             for conflict in _run({**parts, "judge": member}, of_judges):

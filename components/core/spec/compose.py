@@ -15,13 +15,13 @@ from components.core.spec.secrets import is_secret, shown
 FOLDERS = {"policy": "policies", "judge": "judges", "reward": "rewards", "data": "datasets", "cluster": "clusters"}
 """Parts that can be named, and the folder below ``configs`` that holds them."""
 
-NAMED = {**FOLDERS, "workflow_reward": "ladders"}
+NAMED = {**FOLDERS, "ladder": "ladders"}
 """With what is named inside of a part."""
 
-WORKFLOW = {"executor": "judge", "reward": "workflow_reward"}
+WORKFLOW = {"executor": "judge", "reward": "ladder"}
 """Keys of the part workflow that can be named, and what they are."""
 
-REPLACED = ("source", "store", "embedder")
+REPLACED = ("source", "store")
 """Mappings with a ``kind``: another kind replaces the whole, since the fields of the former make no sense in it."""
 
 KNOWN = ("name", "seed", *PARTS, *OPTIONAL)

@@ -137,7 +137,7 @@ class Experiment(Spec):
             del ifeval["path"]
         members = tree["panel"]["members"] if tree["panel"] else []
         if tree["workflow"]:
-            members = [*members, tree["workflow"]["executor"], {"source": tree["workflow"]["buffer"]["embedder"]}]
+            members = [*members, tree["workflow"]["executor"], tree["workflow"]["buffer"]["embedder"]]
         for part in (tree["policy"], tree["judge"], *members):
             source = part["source"]
             if source and source.get("sha256"):

