@@ -60,6 +60,7 @@ KNOWN_images := ENGINE SETS REGISTRY PUSH TAG BASE PIN BUILD_FLAGS PUSH_FLAGS
 KNOWN_check-judge := JUDGE SET
 KNOWN_monitor := RUN EVERY LAST ONCE
 KNOWN_analyze := RUN STEPS RANGES CSV
+KNOWN_check-workflow := EXPERIMENT POLICY SET
 KNOWN_deploy := OVERLAY CONTEXT ALLOW_TAGS PARTIAL WAIT
 KNOWN_undeploy := OVERLAY CONTEXT DATA FORCE
 EVERYWHERE := VENV PY PYTHON LOCKS TORCH_INDEX GAVEL_STATE SHELL
@@ -172,6 +173,10 @@ judge: $(VENV)/.ready ## Serve JUDGE=name-or-file on this machine in the foregro
 .PHONY: check-judge
 check-judge: $(VENV)/.ready ## Send five calls to JUDGE and say what works; SET="endpoint=URL" for an external one
 	@$(PY) -m components.judge check --judge $(JUDGE) $(SET)
+
+.PHONY: check-workflow
+check-workflow: $(VENV)/.ready ## Try what workflow RL needs, in seconds; EXPERIMENT= asks its executor model and judge too, POLICY=1 its policy: [SET=]
+	@$(PY) -m components.workflow check $(call option,experiment,$(call given,EXPERIMENT)) $(call flag,policy,$(POLICY)) $(SET)
 
 .PHONY: compile
 compile: $(VENV)/.ready ## Compile the pipelines to build/*.yaml for CLUSTER=h800: images by digest, or ALLOW_TAGS=1; STANDALONE=1 for a KFP whose pods see no claims

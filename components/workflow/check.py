@@ -3,7 +3,7 @@
 import argparse
 import asyncio
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -36,7 +36,7 @@ def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m components.workflow check",
         description="Quick tests: texts become valid plans, right answers and wrong ones are told apart, and a problem "
-        "of HumanEval goes through template, executor model and tests. Without an experiment a scripted model executes.",
+        "of HumanEval goes through template, executor model and tests. Without an experiment, a script is the model.",
     )
     parser.add_argument("--experiment", help="a name in configs/experiments, or a YAML file, with a part workflow: its "
                         "executor model and its judge are asked too")  # fmt: skip
@@ -47,55 +47,51 @@ def main(argv: Sequence[str]) -> int:
     if options.experiment is None and (options.policy or options.overrides):
         parser.error("--policy and key=value belong to an --experiment")
     experiment = None if options.experiment is None else _loaded(options.experiment, options.overrides)
-    findings = asyncio.run(_findings(experiment, policy=options.policy, state=state_folder()))
-    print(table(findings))
+    findings = asyncio.run(_all(experiment, policy=options.policy, state=state_folder()))
     failed = sum(each.fails for each in findings)
     print(f"\n{failed} of {len(findings)} do not work" if failed else "\nall that is needed works")
     return int(failed > 0)
 
 
-async def _findings(experiment: "Experiment | None", *, policy: bool, state: Path) -> list[Finding]:
-    validator, scorer = Validator(SIGNATURES), TaskScorer()
+async def _all(experiment: "Experiment | None", *, policy: bool, state: Path) -> list[Finding]:
+    """Everything, printed as soon as it is known: a real model may take its minutes."""
     found: list[Finding] = []
+    validator, scorer = Validator(SIGNATURES), TaskScorer()
     try:
-        found += await check_texts(validator)
-        found += await check_gold(scorer)
-        async with scripted_model() as spec:
-            found += await _executed(spec, str(spec.endpoint), validator, scorer, None, state)
-        if experiment is not None:
-            if policy:
-                found += await check_policy(experiment, validator, state)
-            found += await _deployed(experiment, validator, scorer, state)
+        async for findings in _parts(experiment, validator, scorer, policy=policy, state=state):
+            print(table(findings), flush=True)
+            found += findings
     finally:
         await validator.close()
         await scorer.close()
     return found
 
 
-async def _deployed(experiment: "Experiment", validator: Validator, scorer: TaskScorer, state: Path) -> list[Finding]:
-    """The experiment's judge and executor model, wherever they are; a server of this machine is started if need be."""
-    assert experiment.workflow is not None
-    spec = experiment.workflow.executor
-    found: list[Finding] = []
+async def _parts(
+    experiment: "Experiment | None", validator: Validator, scorer: TaskScorer, *, policy: bool, state: Path
+) -> AsyncIterator[list[Finding]]:
+    yield await check_texts(validator)
+    yield await check_gold(scorer)
+    async with scripted_model() as scripted:
+        yield await _executed(scripted, str(scripted.endpoint), validator, scorer, None)
+    if experiment is None or experiment.workflow is None:
+        return
+    if policy:
+        yield await check_policy(experiment, validator, state)
     try:
-        found += await check_judge(experiment, state)
+        yield await check_judge(experiment, state)
     except JudgeError as error:
-        found.append(Finding(f"judge {experiment.verdict_name}", False, f"{error.what}; {error.remedy}"))
+        yield [Finding(f"judge {experiment.verdict_name}", False, f"{error.what}; {error.remedy}")]
+    spec = experiment.workflow.executor
     try:
         with _at(spec, experiment, state) as url:
-            found += await _executed(spec, url, validator, scorer, experiment, state)
+            yield await _executed(spec, url, validator, scorer, experiment)
     except JudgeError as error:
-        found.append(Finding(f"executor model {spec.name}", False, f"{error.what}; {error.remedy}"))
-    return found
+        yield [Finding(f"executor model {spec.name}", False, f"{error.what}; {error.remedy}")]
 
 
 async def _executed(
-    spec: "JudgeSpec",
-    url: str,
-    validator: Validator,
-    scorer: TaskScorer,
-    experiment: "Experiment | None",
-    state: Path,
+    spec: "JudgeSpec", url: str, validator: Validator, scorer: TaskScorer, experiment: "Experiment | None"
 ) -> list[Finding]:
     from components.workflow.build import budget_of
     from components.workflow.prompts.layer2 import enhancer

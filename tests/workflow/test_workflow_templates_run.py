@@ -12,23 +12,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scripted_executor import PLENTY, Model, executor
 from workflow_signatures import SIGNATURES, fenced, template
 
 from components.tasks.gold import CodeGold, MathGold
 from components.tasks.score import TaskScorer
+from components.workflow.broker.broker import Broker
 from components.workflow.contract.outcome import Plan
 from components.workflow.contract.validate import validate
 from components.workflow.ladders import load_workflow_reward
+from components.workflow.operators import REGISTRY
+from components.workflow.prompts.problems import problem
 from components.workflow.reward import Attempt, workflow_reward
 from components.workflow.run.executor import Executor
-from components.workflow.types import Problem
-
-pytest.importorskip("components.workflow.broker.broker")
-from scripted_executor import PLENTY, Model, executor
-
-from components.workflow.broker.broker import Broker
-from components.workflow.operators import REGISTRY
 from components.workflow.signatures import signature
+from components.workflow.types import Problem
 
 ROOT = Path(__file__).resolve().parents[2]
 OWN = ROOT / "configs" / "datasets" / "mixed-small"
@@ -120,14 +118,17 @@ async def test_code(path: Path) -> None:
         body = row["prompt"] + row["canonical_solution"] if right else f"def {name}(*given):\n    raise ValueError\n"
         return f"```python\n{body}\n```"
 
-    problems = [Problem("code", "humaneval", row["prompt"], row["entry_point"], None) for row in found]
     golds = [CodeGold("humaneval", row["prompt"], row["entry_point"], row["test"]) for row in found]
+    problems = [problem(gold.prompt, gold) for gold in golds]
     executions, rewards = await run_all("code", problems, golds, Model(by=by))
     assert [each.right for each in rewards] == [place % 2 == 0 for place in range(NUMBER)]
-    for each in executions:
+    for place, each in enumerate(executions):
         assert [call.operator for call in each.trace] == ["Custom"] + ["CustomCodeGenerate"] * 3 + [
             "ScEnsemble",
             "Test",
         ]
-        # There are no public tests here, which the template takes as it comes.
-        assert each.trace[-1].error.startswith("no_tests")
+        # All of these show examples in their docstrings, on which the wrong programs fail, and three rewritten ones.
+        right = place % 2 == 0
+        assert each.trace[-1].outputs["result"] is right
+        assert each.trace[-1].cost.calls == (0 if right else 3)
+        assert each.trace[-1].arguments["solution"] == each.trace[-2].outputs["response"]

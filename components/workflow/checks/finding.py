@@ -2,6 +2,10 @@
 
 import dataclasses
 from collections.abc import Sequence
+from typing import Final
+
+_WIDTH: Final = 40
+"""Characters of a name at least, so that several tables stand under each other."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -28,6 +32,6 @@ class Finding:
 
 def table(findings: Sequence[Finding]) -> str:
     """The findings for people, a line each."""
-    width = max((len(each.name) for each in findings), default=0)
+    width = max([_WIDTH, *(len(each.name) for each in findings)])
     marks = {True: "ok", False: "NO", None: "-"}
     return "\n".join(f"{each.name:<{width}}  {marks[each.works]:<2}  {each.text}" for each in findings)

@@ -61,7 +61,7 @@ def _responses(experiment: "Experiment", state: Path) -> Iterator[tuple[str, str
     try:
         sampling = Sampling(experiment.training.max_response_tokens)
         prompts = [[{"role": "user", "content": policy_prompt(each.problem)}] for each in KNOWN]
-        for generation in generator.generate(prompts, sampling):
+        for generation in sorted(generator.generate(prompts, sampling), key=lambda each: each.index):
             yield KNOWN[generation.index].problem.domain, generation.responses[0]
     finally:
         generator.close()

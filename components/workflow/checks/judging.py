@@ -1,5 +1,6 @@
 """Whether right and wrong answers are told apart: by the official checks, and by the judge where one is asked."""
 
+import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,7 +60,7 @@ async def check_judge(experiment: "Experiment", state: Path) -> list[Finding]:
                     Finding(
                         f"{name}: {known.problem.domain}, {which} answer",
                         verdict.status is wanted,
-                        f"{told}",
+                        told,
                         needed=verdict.status is VerdictStatus.UNKNOWN or experiment.judge.weak is None,
                     )
                 )
@@ -74,6 +75,6 @@ def _sample(experiment: "Experiment", known: Known, answer: str, which: str) -> 
 
     rubric = read_rubric(Rubrics(experiment).text(known.gold, to_json(known.gold)))
     criteria = tuple(line for line in rubric if line.verifier == "llm")
-    return Sample(
-        f"check-{known.problem.domain}", f"check-{known.problem.domain}-{which}", known.problem.text, answer, criteria
-    )
+    # A kept reply would answer for a judge who is down, so no two checks ask the same.
+    question = f"{known.problem.text}\n\n(Question {uuid.uuid4().hex[:8]}.)"
+    return Sample(f"check-{known.problem.domain}", f"check-{known.problem.domain}-{which}", question, answer, criteria)

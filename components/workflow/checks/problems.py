@@ -52,7 +52,7 @@ KNOWN: Final = (
         "3 * 12 = 36 and 36 + 5 = 41, so \\boxed{41}.",
     ),
     _known(
-        "Passage:\nThe lighthouse of Brusk was built by Ida Holm in 1871.\n\nQuestion: Who built the lighthouse of Brusk?",
+        "Passage:\nThe lighthouse of Brusk was built by Ida Holm in 1871.\n\nQuestion: Who built it?",
         QaGold("squad2", ("Ida Holm",)),
         "Ida Holm",
         "the town of Brusk",

@@ -1,4 +1,4 @@
-"""An executor model over HTTP on this machine that knows one program: its first answers are wrong, mended ones right."""
+"""An executor model over HTTP on this machine that knows one program: first answers are wrong, mended ones right."""
 
 import contextlib
 from collections.abc import AsyncIterator

@@ -1,8 +1,8 @@
 """Layer 2: what the prompts of operators begin with, by operator and domain, and for one executor model where it has
 texts of its own.
 
-``enhancements/<name>/<domain>.yaml`` maps operators to texts; ``enhancements/<name>/executors/<executor>/<domain>.yaml``
-does so for one executor, and wins, operator by operator; null there takes a text away.
+In ``enhancements/<name>``, ``<domain>.yaml`` maps operators to texts. ``executors/<executor>/<domain>.yaml`` does so
+for one executor model, and wins, operator by operator; null there takes a text away.
 """
 
 import dataclasses
