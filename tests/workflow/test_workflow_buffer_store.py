@@ -13,6 +13,7 @@ from workflow_buffer_parts import SCALE, TINY, AngleEmbedder, HashEmbedder, entr
 from components.core.errors import ConfigError, ContractError, GavelError, StorageError
 from components.core.spec.workflow_buffer import BufferSpec
 from components.core.store import Store
+from components.core.store.files import FileStore
 from components.workflow.__main__ import main
 from components.workflow.buffer import cli
 from components.workflow.buffer.buffer import ExperienceBuffer, Offered
@@ -132,6 +133,19 @@ class TestLook:
             *("sum 0 at 0", "sum 2 at 60"),
             "sort\x1b[2J it at 5",
         ]
+
+    def test_in_a_store_that_is_not_on_this_machine(
+        self, buffer: ExperienceBuffer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """In what was published, and in a checkpoint."""
+        monkeypatch.setattr(FileStore, "local_path", lambda *_: None)
+        store = Store.open((tmp_path / "store").as_uri())
+        publish(buffer, store, "published/buffer")
+        store.write_bytes(f"checkpoints/global_step_2/work/{FILE}", (tmp_path / "work" / FILE).read_bytes())
+        for place in ("published", "checkpoints/global_step_2"):
+            found = look(store.uri(place))
+            assert found.entries == buffer.entries()
+            assert found.where.startswith(store.uri(place))
 
     def test_what_counted_when_it_was_last_opened(self, buffer: ExperienceBuffer, tmp_path: Path) -> None:
         opened(tmp_path / "work", spec(capacity=1)).close()
