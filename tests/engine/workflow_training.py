@@ -36,9 +36,11 @@ def row(number: int) -> dict[str, Any]:
     task = {"name": "task", "gold": to_json(gold), "metric": "exact"}
     rubric = [{"text": "The final answer is right.", "points": 1.0, "verifier": "rule", "rule": task}]
     text = question(number)
+    prompt = policy_prompt(Problem("math", "gsm8k", text, None, None))
     info = {"id": f"r{number}", "index": number, "split": "train", "question": text, "template": "gsm8k"}
     return {
-        "prompt": [{"role": "user", "content": policy_prompt(Problem("math", "gsm8k", text, None, None))}],
+        # The end of the usual prompt, with the place for examples, is enough for who knows its answers by heart.
+        "prompt": [{"role": "user", "content": prompt[prompt.index("# Examples") :]}],
         "data_source": "gsm8k",
         "ability": "math",
         "reward_model": {"style": "task", "ground_truth": to_json(gold)},
@@ -75,6 +77,8 @@ def main(url: str) -> int:
             f"policy.source={json.dumps(source)}",
             f"training.steps={STEPS}",
             "training.rollouts_per_prompt=6",
+            "training.max_prompt_tokens=512",
+            "workflow.example_tokens=1024",
             "training.max_response_tokens=8",
             "training.checkpoint_every=1",
         ],
