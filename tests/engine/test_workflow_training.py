@@ -97,9 +97,11 @@ def test_a_killed_training_of_workflows_goes_on_and_tells_every_end(tmp_path: Pa
     metrics = read_table(published / "metrics.parquet", METRICS).to_pylist()
     assert {row["step"] for row in metrics} == {1, 2}
     # Right ones of the first step are examples of the second, in one prompt a group.
-    right = [row for row in table if row["right"]]
+    right = {row["row_id"] for row in table if row["right"]}
     entries = read_folder(published / FOLDER).entries
-    assert {entry.problem_id for entry in entries} == {row["row_id"] for row in right}
+    # Whatever it solved, it is one program.
+    assert len(entries) == min(1, len(right))
+    assert {entry.problem_id for entry in entries} <= right
     shown: dict[tuple[int, str], set[float]] = {}
     for row in rollouts:
         shown.setdefault((row["step"], row["row_id"]), set()).add(json.loads(row["parts"])["examples"])
