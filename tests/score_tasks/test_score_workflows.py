@@ -129,7 +129,11 @@ def workflows(context: StepContext) -> dict[tuple[str, str], dict[str, Any]]:
 
 @pytest.mark.slow
 def test_workflows_are_executed_and_their_answers_scored(context) -> None:
-    base = [answer("base", "m", ONE_CALL), answer("base", "q", "Oslo"), answer("base", "u", RAISES.replace("Solve.", "Think."))]
+    base = [
+        answer("base", "m", ONE_CALL),
+        answer("base", "q", "Oslo"),
+        answer("base", "u", RAISES.replace("Solve.", "Think.")),
+    ]
     trained = [answer("trained", name, ONE_CALL) for name in ("m", "q", "u")]
     code = [answer("base", "c", "def double(x): return 2 * x"), answer("trained", "c", ONE_CALL)]
     model = Model(by=said)
