@@ -34,8 +34,9 @@ def tracking_environment(training: TrainingSpec, work: Path) -> dict[str, str]:
 
     Args:
         training: with the trackers.
-        work: the training step's folder ``<state>/work/<experiment>/<step>/<identity>``. Starts of one training are one
-            group in wandb, whose files go to ``<state>/wandb``: what was written offline outlives the work folder.
+        work: the training step's folder, ``work/<experiment>/<step>/<identity>`` in the state folder. Starts of one
+            training are one group in wandb, whose files go to ``wandb`` there: what was written offline outlives the
+            work folder.
     """
     if "wandb" not in training.trackers:
         return {"WANDB_MODE": "disabled"}

@@ -18,7 +18,7 @@ class WorkFolder:
     """Looks at one work folder again and again; what was read is kept.
 
     Args:
-        folder: ``<state>/work/<experiment>/train-grpo/<identity>``, which need not be there any more.
+        folder: ``work/<experiment>/train-grpo/<identity>`` in the state folder, which need not be there any more.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -17,6 +17,7 @@ from components.engine.overrides import environment_overrides, render_command, v
 from components.engine.trackers import check_trackers
 
 KEY = "0123456789abcdef0123456789abcdef01234567"
+WITH_PASSWORD = "https://me:hush-hush@127.0.0.1/"  # secrets: allow (nobody's)
 FAKE = """
 import json, os
 class Settings: ...
@@ -106,8 +107,8 @@ def test_what_is_set_is_enough() -> None:
 @pytest.mark.parametrize(
     ("name", "environment"),
     [
-        ("mlflow", {"MLFLOW_TRACKING_URI": "https://me:hush-hush@127.0.0.1/"}),
-        ("wandb", {"WANDB_API_KEY": KEY, "WANDB_BASE_URL": "https://me:hush-hush@127.0.0.1/"}),
+        ("mlflow", {"MLFLOW_TRACKING_URI": WITH_PASSWORD}),
+        ("wandb", {"WANDB_API_KEY": KEY, "WANDB_BASE_URL": WITH_PASSWORD}),
     ],
 )
 def test_an_address_with_a_password_is_refused_without_showing_it(name: str, environment: dict[str, str]) -> None:

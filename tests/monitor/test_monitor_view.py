@@ -189,7 +189,7 @@ class Elsewhere:
         (folder / MARK).write_text("{}")
         progress = Progress("", stream=io.StringIO())
         keeper = CheckpointKeeper(
-            self.store, self.place, self.work.folder, keep=1, last=9, progress=progress, poll=0.05, settle=0.0
+            self.store, self.place, self.work.folder, keep=1, last=9, progress=progress, poll=0.05
         )
         keeper.start()
         keeper.finish(60)
