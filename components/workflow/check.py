@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from components.core.spec import Experiment
     from components.core.spec.judge import JudgeSpec
 
+_PATIENCE: Final = 60.0
+"""Seconds for one call of the executor model."""
 _BUDGET: Final = Budget(calls=20, tokens=60_000, seconds=300.0, bytes=1_000_000)
 
 
@@ -100,7 +102,9 @@ async def _executed(
     enhance = None
     if workflow is not None and workflow.enhancements is not None:
         enhance = enhancer(workflow.enhancements, spec.name)
-    model = build_executor(spec, url, None)
+    # Whoever waits for the check need not wait as long as a training would.
+    quick = spec.model_copy(update={"timeout_seconds": min(spec.timeout_seconds, _PATIENCE)})
+    model = build_executor(quick, url, None)
     try:
         budget = _BUDGET if workflow is None else budget_of(workflow)
         return await check_humaneval(model, validator, scorer, budget, enhance=enhance, scripted=workflow is None)

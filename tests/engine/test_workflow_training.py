@@ -70,6 +70,7 @@ def wait_for_checkpoint(state: Path, process: subprocess.Popen[str], seconds: fl
     return False
 
 
+@pytest.mark.suites
 @pytest.mark.verl
 @pytest.mark.slow
 def test_a_killed_training_of_workflows_goes_on_and_tells_every_end(tmp_path: Path) -> None:

@@ -100,7 +100,7 @@ def test_an_experiment_without_workflows_is_refused(name: str) -> None:
 def test_an_executor_that_is_not_there_is_told_with_a_remedy(capsys) -> None:
     assert check.main(["--experiment", "workflow_small", "workflow.executor.serving=external",
                        "workflow.executor.endpoint=http://127.0.0.1:9", "workflow.executor.source=null",
-                       "workflow.executor.attempts=1"]) == 1  # fmt: skip
+                       "workflow.executor.attempts=1", "workflow.executor.timeout_seconds=3"]) == 1  # fmt: skip
     said = capsys.readouterr().out
     assert "not asked: the official checks decide" in said
     assert "HumanEval with smollm2-chat: run" in said
