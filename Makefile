@@ -44,6 +44,7 @@ KNOWN_demo-tiny := SET
 KNOWN_eval := CHECKPOINT EXPERIMENT JUDGE BASE SET
 KNOWN_merge := CHECKPOINT TARGET DTYPE
 KNOWN_mixed := MODEL EXPERIMENT SKIP_DATA SET
+KNOWN_workflow := MODEL EXPERIMENT SKIP_DATA SET
 KNOWN_mixed-eval := MODEL CHECKPOINT EXPERIMENT BASE SKIP_DATA SET
 KNOWN_ifeval := MODEL CHECKPOINT RESPONSES PROMPTS OUTPUT MERGE_TARGET CORRECTED ALLOW_MISSING $(IFEVAL_KNOBS) SET
 KNOWN_rescore := GENERATIONS ROLLOUTS DATA OUTPUT EXPERIMENT JUDGE REWARD ENDPOINT SET
@@ -57,10 +58,13 @@ KNOWN_report := RUN $(KFP)
 KNOWN_cancel := RUN $(KFP)
 KNOWN_images := ENGINE SETS REGISTRY PUSH TAG BASE PIN BUILD_FLAGS PUSH_FLAGS
 KNOWN_check-judge := JUDGE SET
+KNOWN_monitor := RUN EVERY LAST ONCE
+KNOWN_analyze := RUN STEPS RANGES CSV
+KNOWN_check-workflow := EXPERIMENT POLICY SET
 KNOWN_deploy := OVERLAY CONTEXT ALLOW_TAGS PARTIAL WAIT
 KNOWN_undeploy := OVERLAY CONTEXT DATA FORCE
 EVERYWHERE := VENV PY PYTHON LOCKS TORCH_INDEX GAVEL_STATE SHELL
-PARTS := POLICY JUDGE REWARD DATA TRAINING EVALUATION CLUSTER PANEL
+PARTS := POLICY JUDGE REWARD DATA TRAINING EVALUATION CLUSTER PANEL WORKFLOW
 SET_HERE := $(sort $(foreach v,$(.VARIABLES),$(if $(findstring command line,$(origin $(v))),$(v))))
 ifneq ($(strip $(MAKECMDGOALS)),)
 ifeq ($(strip $(foreach goal,$(MAKECMDGOALS),$(if $(KNOWN_$(goal)),,$(goal)))),)
@@ -124,6 +128,21 @@ mixed-eval: $(VENV)/.ready ## Score MODEL= or CHECKPOINT= on the test sets, with
 	@$(PY) -m pipelines mixed-eval $(call text,MODEL=$(MODEL)) $(call text,CHECKPOINT=$(CHECKPOINT)) \
 	  $(call text,EXPERIMENT=$(call given,EXPERIMENT)) $(call text,BASE=$(BASE)) $(call text,SKIP_DATA=$(SKIP_DATA)) $(SET)
 
+.PHONY: monitor
+monitor: $(VENV)/.ready ## Show how the training RUN= (name, folder or URL) stands, until it is over: [EVERY=seconds] [LAST=steps] [ONCE=1]
+	@$(PY) -m components.monitor live $(call text,$(RUN)) $(call option,every,$(EVERY)) $(call option,last,$(LAST)) \
+	  $(call flag,once,$(ONCE))
+
+.PHONY: analyze
+analyze: $(VENV)/.ready ## Tables of the training RUN= by domain and steps, with intervals: [STEPS=10-20] [RANGES=4] [CSV=folder]
+	@$(PY) -m components.monitor analyze $(call text,$(RUN)) $(call option,steps,$(STEPS)) $(call option,ranges,$(RANGES)) \
+	  $(call option,csv,$(CSV))
+
+.PHONY: workflow
+workflow: $(VENV)/.ready ## Train a policy to write workflows and test it: MODEL=qwen2.5-7b|smollm2-135m|tiny|FOLDER [EXPERIMENT=] [SKIP_DATA=1] [SET=]
+	@$(PY) -m pipelines workflow $(call text,MODEL=$(MODEL)) $(call text,EXPERIMENT=$(call given,EXPERIMENT)) \
+	  $(call text,SKIP_DATA=$(SKIP_DATA)) $(SET)
+
 .PHONY: merge
 merge: $(VENV)/.ready ## Merge CHECKPOINT= into the folder TARGET= and compare its logits: [DTYPE=bfloat16]
 	@$(PY) -m components.checkpoint merge $(call text,$(CHECKPOINT)) $(call text,$(TARGET)) $(call option,dtype,$(DTYPE))
@@ -154,6 +173,10 @@ judge: $(VENV)/.ready ## Serve JUDGE=name-or-file on this machine in the foregro
 .PHONY: check-judge
 check-judge: $(VENV)/.ready ## Send five calls to JUDGE and say what works; SET="endpoint=URL" for an external one
 	@$(PY) -m components.judge check --judge $(JUDGE) $(SET)
+
+.PHONY: check-workflow
+check-workflow: $(VENV)/.ready ## Try what workflow RL needs, in seconds; EXPERIMENT= asks its executor model and judge too, POLICY=1 its policy: [SET=]
+	@$(PY) -m components.workflow check $(call option,experiment,$(call given,EXPERIMENT)) $(call flag,policy,$(POLICY)) $(SET)
 
 .PHONY: compile
 compile: $(VENV)/.ready ## Compile the pipelines to build/*.yaml for CLUSTER=h800: images by digest, or ALLOW_TAGS=1; STANDALONE=1 for a KFP whose pods see no claims

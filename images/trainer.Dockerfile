@@ -4,9 +4,10 @@ ARG BASE=docker.io/library/python:3.12-slim-bookworm
 FROM ${BASE} AS builder
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore
 RUN python3 -m venv /opt/venv
-COPY images/locks/trainer.txt images/locks/sentences.txt /locks/
+COPY images/locks/trainer.txt images/locks/sentences.txt images/locks/encoder.txt /locks/
 RUN /opt/venv/bin/python -m pip install --quiet --no-compile --no-deps --require-hashes -r /locks/trainer.txt \
- && /opt/venv/bin/python -m pip install --quiet --no-compile --no-deps --require-hashes -r /locks/sentences.txt
+ && /opt/venv/bin/python -m pip install --quiet --no-compile --no-deps --require-hashes -r /locks/sentences.txt \
+ && /opt/venv/bin/python -m pip install --quiet --no-compile --no-deps --require-hashes -r /locks/encoder.txt
 # The root file system is read-only where this runs, so that bytecode is made now; unchecked, since file times differ
 # between builders. Templates of some packages are no Python and do not compile.
 RUN /opt/venv/bin/python -m compileall -q -j 0 --invalidation-mode unchecked-hash /opt/venv/lib >/dev/null || true

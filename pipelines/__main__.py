@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from components.core.errors import GavelError
-from pipelines import data_cli, mixed_cli, plan_cli
+from pipelines import data_cli, mixed_cli, plan_cli, workflow_cli
 from pipelines.arguments import split_arguments
 from pipelines.remote import commands as remote
 
@@ -81,6 +81,7 @@ def _parser() -> argparse.ArgumentParser:
     schema.add_argument("folder", type=Path, help="where to write them")
     remote.add(commands)
     mixed_cli.add_parsers(commands)
+    workflow_cli.add_parser(commands)
     plan_cli.add_parser(commands)
     data_cli.add_parser(commands)
     commands.add_parser("stop", help="end local services that a killed run left behind")
@@ -168,6 +169,7 @@ _COMMANDS = {
     "schema": _schema,
     "stop": _stop,
     **mixed_cli.COMMANDS,
+    **workflow_cli.COMMANDS,
     **remote.COMMANDS,
 }
 

@@ -55,6 +55,7 @@ def _keys_of_judge(path: Path, configs: Path | None) -> set[str]:
 
 def _keys_of_experiment(path: Path, configs: Path | None) -> set[str]:
     try:
-        return key_variables(load_experiment(path, configs=configs).judges())
+        experiment = load_experiment(path, configs=configs)
+        return key_variables([*experiment.judges(), *experiment.served()])
     except GavelError:
         return set()

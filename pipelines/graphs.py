@@ -12,7 +12,8 @@ JUDGED: Final = "judged-grpo"
 EVALUATE: Final = "evaluate"
 MIXED: Final = "mixed-baseline"
 EVALUATE_TASKS: Final = "evaluate-tasks"
-NAMES: Final = (JUDGED, EVALUATE, MIXED, EVALUATE_TASKS)
+WORKFLOW: Final = "workflow-rl"
+NAMES: Final = (JUDGED, EVALUATE, MIXED, EVALUATE_TASKS, WORKFLOW)
 
 IFEVAL: Final = ("generate-ifeval", "ifeval")
 TASKS: Final = ("generate-tasks", "score-tasks")
@@ -37,13 +38,19 @@ def graph_named(name: str) -> Callable[[Placing], Any]:
         from pipelines.mixed_baseline import mixed_baseline
 
         return mixed_baseline
+    if name == WORKFLOW:
+        from pipelines.workflow_rl import workflow_rl
+
+        return workflow_rl
     from pipelines.evaluate_tasks import evaluate_tasks
 
     return evaluate_tasks
 
 
 def training_graph(experiment: "Experiment") -> str:
-    """Which graph trains this experiment: a mixture has one of its own."""
+    """Which graph trains this experiment: a mixture has one of its own, and workflows have."""
+    if experiment.workflow is not None:
+        return WORKFLOW
     return MIXED if experiment.data.kind == "mixture" else JUDGED
 
 
@@ -54,9 +61,9 @@ def evaluating_graph(experiment: "Experiment") -> str:
 
 def steps_of(experiment: "Experiment") -> tuple[str, ...]:
     """The steps of :func:`training_graph` for this experiment, in order."""
-    judge, last = (_JUDGE_UP, ("teardown-judge",)) if experiment.asks_judge else ((), ())
+    judge, last = (_JUDGE_UP, ("teardown-judge",)) if experiment.served() else ((), ())
     training = ("prepare-data", *judge, "train-grpo", "merge-checkpoint")
-    if training_graph(experiment) == MIXED:
+    if training_graph(experiment) in (MIXED, WORKFLOW):
         return (*training, *TASKS, "report", *last)
     ifeval = IFEVAL if experiment.evaluation.ifeval is not None else ()
     return (*training, "generate", "score", *ifeval, "report", *last)

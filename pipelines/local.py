@@ -19,6 +19,7 @@ from components.core.services.supervisor import supervise
 from components.core.spec import Experiment
 from components.core.step import runlog
 from components.core.store import Store
+from components.engine.trackers import check_trackers
 from pipelines.graphs import graph_named, steps_of, training_graph
 from pipelines.memory import PeakMemory
 from pipelines.output import StepOutput
@@ -113,13 +114,14 @@ def run_graph(experiment: Experiment, steps: Sequence[str], launch: Callable[[st
         launch: calls the graph, given the URL of the store's root.
 
     Raises:
-        ConfigError: the experiment is for a Kubernetes cluster.
+        ConfigError: the experiment is for a Kubernetes cluster, or a tracker that it names cannot work.
         ServiceError: the machine does not do, another run is at work here, or the store does not start.
         StepError: a step failed; its own message stands above.
     """
     check_placement(experiment)
     state = state_folder()
     check_machine(experiment, state)
+    check_trackers(experiment.training)
     started = time.time()
     with supervise(state) as manager, PeakMemory() as memory:
         run_id = datetime.now(UTC).strftime(f"{experiment.name}-%Y%m%d-%H%M%S")

@@ -4,17 +4,13 @@ from typing import Any
 
 from kfp import dsl
 
-from components.checkpoint.component import merge_checkpoint
 from components.data.component import prepare_data
 from components.deploy_judge.component import deploy_judge
-from components.generate_tasks.component import generate_tasks
 from components.probe_judge.component import probe_judge
-from components.report.component import report_tasks
 from components.resolve.component import resolve
-from components.score_tasks.component import score_tasks
 from components.teardown_judge.component import teardown_judge
-from components.train.component import train_grpo
 from pipelines.placing import Placing
+from pipelines.task_graph import train_and_test
 
 NAME = "mixed-baseline"
 
@@ -60,21 +56,11 @@ def mixed_baseline(placing: Placing) -> Any:
             }
             data = place(prepare_data(**common), "prepare-data")
 
-            def train_and_test(*after: Any) -> None:
-                given = {"data": data.outputs["data"]}
-                trained = place(train_grpo(**common, **given).after(*after), "train-grpo")
-                merged = place(merge_checkpoint(**common, training=trained.outputs["training"]), "merge-checkpoint")
-                answers = place(generate_tasks(**common, **given, model=merged.outputs["model"]), "generate-tasks")
-                given["generations"] = answers.outputs["generations"]
-                scored = place(score_tasks(**common, **given), "score-tasks")
-                evidence = {"training": trained.outputs["training"], "scores": scored.outputs["scores"]}
-                place(report_tasks(**common, **given, **evidence), "report")
-
             # What a condition made, nothing outside of it may wait for; so either branch has the rest of the graph.
             with dsl.If(found.outputs["judged"] == True, name="judged"):  # noqa: E712  (an expression of the graph)
                 up = place(deploy_judge(**common).after(data), "deploy-judge")
-                train_and_test(place(probe_judge(**common).after(up), "probe-judge"))
+                train_and_test(place, common, data, place(probe_judge(**common).after(up), "probe-judge"))
             with dsl.Else(name="rules-alone"):
-                train_and_test()
+                train_and_test(place, common, data)
 
     return graph

@@ -70,7 +70,7 @@ def run_mixed(options: argparse.Namespace) -> None:
     """Train and test."""
     from pipelines.local import run_locally
 
-    _end_with_make()
+    end_with_make()
     given, overrides = split_arguments(options.arguments, _TRAIN)
     experiment = mixed_experiment(given, overrides)
     if experiment.cluster.placement != "local":
@@ -80,12 +80,12 @@ def run_mixed(options: argparse.Namespace) -> None:
             where="cluster.placement",
             remedy=f'make submit EXPERIMENT={named} KFP_HOST=..., or on GPUs of this machine: SET="cluster=local-gpu"',
         )
-    print(f"report: {run_locally(experiment, skip_data=_on(given, 'SKIP_DATA'))}")
+    print(f"report: {run_locally(experiment, skip_data=is_on(given, 'SKIP_DATA'))}")
 
 
 def run_mixed_eval(options: argparse.Namespace) -> None:
     """Test alone."""
-    _end_with_make()
+    end_with_make()
     given, overrides = split_arguments(options.arguments, _TEST)
     if bool(given.get("MODEL")) == bool(given.get("CHECKPOINT")):
         raise ConfigError(
@@ -96,8 +96,14 @@ def run_mixed_eval(options: argparse.Namespace) -> None:
     from pipelines.task_evaluation import evaluate_tasks_locally
 
     experiment = mixed_experiment(given, overrides)
+    if experiment.workflow is not None:
+        raise ConfigError(
+            f"the answers of experiment {experiment.name} are workflows, which nothing executes here",
+            where="workflow",
+            remedy="make workflow trains and tests; or name an experiment without the part workflow",
+        )
     text, path = evaluate_tasks_locally(
-        experiment, given.get("CHECKPOINT", ""), base=_on(given, "BASE"), skip_data=_on(given, "SKIP_DATA")
+        experiment, given.get("CHECKPOINT", ""), base=is_on(given, "BASE"), skip_data=is_on(given, "SKIP_DATA")
     )
     print(f"\n{text}\n\nfigures: {path}")
 
@@ -153,11 +159,12 @@ def policy_overrides(model: str) -> list[str]:
     return [f"policy.source={json.dumps(source)}", f"policy.name={json.dumps(name or 'model')}"]
 
 
-def _on(given: dict[str, str], name: str) -> bool:
+def is_on(given: dict[str, str], name: str) -> bool:
+    """Whether a switch of the command is set."""
     return given.get(name, "") not in ("", "0")
 
 
-def _end_with_make() -> None:
+def end_with_make() -> None:
     """Whoever kills make means the run."""
     if "MAKELEVEL" in os.environ:
         from components.core.services.process import die_with_parent

@@ -56,8 +56,8 @@ NEEDS: Mapping[str, Need] = {
     "generate-ifeval": _heavy("evaluation", hours=72, gpu=True),
     "generate-tasks": _heavy("evaluation", hours=72, gpu=True),
     "ifeval": Need("evaluation", cpus=1.0, memory_gib=4.0, hours=4),
-    # Programs run in its sandbox, as many at once as it has CPUs.
-    "score-tasks": Need("evaluation", cpus=4.0, memory_gib=8.0, disk_gib=8.0, hours=24),
+    # Programs run in its sandbox, as many at once as it has CPUs; workflows ask the executor model.
+    "score-tasks": Need("evaluation", cpus=4.0, memory_gib=8.0, disk_gib=8.0, hours=24 * 7, judge=True),
     "score": Need("evaluation", cpus=2.0, memory_gib=8.0, disk_gib=16.0, hours=24 * 7, judge=True),
     "report": Need("evaluation", cpus=1.0, memory_gib=6.0, disk_gib=8.0, hours=4),
     "teardown-judge": _light(retries=4),

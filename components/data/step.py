@@ -39,12 +39,18 @@ LISTED = 100
 
 def depends(experiment: "Experiment") -> object:
     """What the prompts depend on; a user's file by its content where that is known, not by where it lies. The reward
-    changes no row, but refuses some."""
-    return {
+    changes no row, but refuses some. Of a workflow experiment, the prompt that describes the operators counts, too."""
+    found: dict[str, object] = {
         "data": experiment.data_identity(),
         "system_prompt": experiment.policy.system_prompt,
         "accepted_by": {"combine": experiment.reward.combine, "protocol": experiment.reward.protocol},
     }
+    if experiment.workflow is not None:
+        # Operators are found by their files, and no import names them.
+        from components.workflow.prompts.layer1 import version
+
+        found["workflow_prompts"] = version()
+    return found
 
 
 def load_items(experiment: "Experiment") -> tuple[list[Item], list[Item], Reading | None]:

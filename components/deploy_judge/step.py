@@ -1,4 +1,4 @@
-"""The step deploy-judge."""
+"""The step deploy-judge: judges, and the executor model of workflows, which is served as a judge is."""
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
@@ -8,6 +8,7 @@ from components.core.manifest import Scalar
 from components.core.step import Step, StepContext
 from components.judge.placement.base import choose_placement
 from components.judge.placement.together import side_by_side
+from components.judge.served import served_identity
 
 if TYPE_CHECKING:
     from components.core.spec import Experiment
@@ -16,11 +17,11 @@ if TYPE_CHECKING:
 
 def depends(experiment: "Experiment") -> object:
     """Which judge it is; the step acts on the world, so that nothing is reused by it."""
-    return experiment.judge_identity()
+    return served_identity(experiment)
 
 
 def run(context: StepContext) -> Mapping[str, Scalar]:
-    """Bring the judge up, or each of a panel's, and say where it answers.
+    """Bring the judge up, or each of a panel's, and what executes workflows, and say where it answers.
 
     Judges of a cluster come up side by side, since each may wait for nodes and weights for long; those of this machine
     one after the other, since they share its memory and cores.
@@ -29,7 +30,7 @@ def run(context: StepContext) -> Mapping[str, Scalar]:
         GavelError: one cannot be started or does not answer. What became of the others is told first. Those that
             came up stay under this run's lease, for a retry of the step; the run's last step gives all leases back.
     """
-    judges = context.experiment.judges()
+    judges = context.experiment.served()
     urls = (
         side_by_side(
             judges,

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from components.core.spec.experiment import Experiment
 from components.engine.cpu import PLATFORM_MODULE
+from components.engine.trackers import tracking_environment
 from components.engine.updates import VENDOR
 from components.reward.verl_manager_settings import SETTINGS_ENV
 
@@ -80,5 +81,5 @@ def training_environment(experiment: Experiment, *, settings: Path, metrics: Pat
         "RAY_enable_worker_prestart": "0",
         "MALLOC_ARENA_MAX": "2",
         "RAY_DEDUP_LOGS": "0",
-        "WANDB_MODE": "disabled",
+        **tracking_environment(experiment.training, work),
     }

@@ -10,7 +10,8 @@ from pathlib import Path
 from components.core.draw import NAME as DRAW
 from components.core.spec.experiment import Experiment
 from components.engine.cpu import PLATFORM_MODULE, ROLLOUT_MODULE, ROLLOUT_NAME
-from components.engine.scaffold_names import AGENT_LOOPS, LOOP_NAME
+from components.engine.scaffold_names import AGENT_LOOPS, LOOP_NAME, WORKFLOW_LOOP_NAME
+from components.engine.trackers import loggers
 from components.engine.updates import ENGINE_MODULE
 
 _W = "actor_rollout_ref"
@@ -166,14 +167,15 @@ def _actor(experiment: Experiment) -> list[str]:
 
 def _rollout(experiment: Experiment, cpu: bool) -> list[str]:
     training = experiment.training
-    room = training.max_prompt_tokens + (training.scaffold.max_tokens if training.scaffold is not None else 0)
+    examples = experiment.workflow.room if experiment.workflow is not None else 0
+    room = training.max_prompt_tokens + (training.scaffold.max_tokens if training.scaffold is not None else examples)
     loop = [
         f"{_W}.rollout.agent.agent_loop_config_path={_text(AGENT_LOOPS)}",
-        f"{_W}.rollout.agent.default_agent_loop={LOOP_NAME}",
+        f"{_W}.rollout.agent.default_agent_loop={WORKFLOW_LOOP_NAME if examples else LOOP_NAME}",
         f"{_W}.rollout.prompt_length={room}",
     ]
     return [
-        *(loop if training.scaffold is not None else []),
+        *(loop if training.scaffold is not None or examples else []),
         f"{_W}.rollout.name={ROLLOUT_NAME if cpu else 'vllm'}",
         # verl samples in bfloat16 unless told otherwise, whatever it trains in.
         f"{_W}.rollout.dtype={experiment.policy.dtype}",
@@ -215,7 +217,7 @@ def _trainer(experiment: Experiment, paths: TrainingPaths) -> list[str]:
         f"trainer.max_actor_ckpt_to_keep={max(2, training.keep_checkpoints)}",
         "trainer.test_freq=-1",
         "trainer.val_before_train=False",
-        "trainer.logger=[console,tensorboard,file]",
+        f"trainer.logger=[{','.join(loggers(training))}]",
         "trainer.project_name=gavel",
         f"trainer.experiment_name={experiment.name}",
         f"trainer.default_local_dir={_text(paths.checkpoints)}",

@@ -12,6 +12,7 @@ from components.generate.answers import Row, answer, mean_tokens
 from components.generate.backend import chunk_size, open_generator
 from components.generate.model import Generator
 from components.generate.sampling import Sampling
+from components.generate_tasks.baselines import BASELINES, baseline_rows
 from components.generate_tasks.kept_open import KeptOpen
 from components.models.materialize import cache_folder, materialize
 from components.tasks.sets import DOMAINS
@@ -56,7 +57,9 @@ def _step(models: Callable[["Experiment"], tuple[str, ...]], *, called: str = "t
     def depends(experiment: "Experiment") -> object:
         tasks = tasks_of(experiment).model_dump(mode="json", include=_ANSWERING)
         policy = experiment.policy_identity()
-        return {"policy": policy, "tasks": tasks, "seed": experiment.seed, "models": models(experiment)}
+        baselines = {"baselines": BASELINES} if experiment.workflow is not None else {}
+        named = {"policy": policy, "tasks": tasks, "seed": experiment.seed, "models": models(experiment)}
+        return {**named, **baselines}
 
     def run(context: StepContext) -> Mapping[str, Scalar]:
         return _run(context, models(context.experiment), called)
@@ -72,7 +75,8 @@ def _step(models: Callable[["Experiment"], tuple[str, ...]], *, called: str = "t
 
 
 def _run(context: StepContext, models: Sequence[str], called: str) -> Mapping[str, Scalar]:
-    """Write generations.parquet, a row a model and task.
+    """Write generations.parquet, a row a model and task. Of workflows, those of the baselines stand in it as further
+    models.
 
     Raises:
         ContractError: a test table is missing or breaks its contract.
@@ -86,6 +90,9 @@ def _run(context: StepContext, models: Sequence[str], called: str) -> Mapping[st
         mine = _answers(context, name, list(tests.rows.values()), called if name == "trained" else name)
         found[f"{name}_tokens"] = mean_tokens(mine)
         answered += mine
+    if context.experiment.workflow is not None:
+        answered += baseline_rows(list(tests.rows.values()), tasks.samples.model_dump(), context.experiment.seed)
+        models = (*models, *BASELINES)
     write_table(context.out / "generations.parquet", answered, GENERATIONS)
     return {**found, "rows": len(answered), "models": ", ".join(sorted(models)), "sets": len(tests.members)}
 

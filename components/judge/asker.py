@@ -126,7 +126,7 @@ class Asker:
         self, call: Call, body: bytes, key: CacheKey, begun: float
     ) -> tuple[Answer | Failure, Usage, int, Reply | None]:
         """The outcome, all tokens and calls that it took, and the last reply of status 200."""
-        usage, calls = Usage(), 0
+        usage, calls, served = Usage(), 0, 0.0
         while True:
             reply = await self._transport.post(
                 self._profile.chat_route,
@@ -141,6 +141,7 @@ class Asker:
                     failure = dataclasses.replace(failure, reason=UnknownReason.REFUSED)
                 return failure, usage, failure.attempts, None
             calls += reply.attempts
+            served += reply.served
             used = read_usage(reply.data, sent=len(body))
             usage = _sum(usage, used) if calls > reply.attempts else used
             self._learn(reply, body, used)
@@ -151,6 +152,7 @@ class Asker:
                 seconds=time.monotonic() - begun,
                 logprobs=call.top_logprobs > 0,
                 usage=usage,
+                served=served,
                 drop=self._drop(key),
             )
             if isinstance(answer, Answer) or answer.reason not in _AGAIN or calls >= min(2, self._spec.attempts):

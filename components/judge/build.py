@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from components.core.errors import JudgeError
-from components.judge.asker import Asker
 from components.judge.base import Judge
+from components.judge.chat import Chat
 from components.judge.chat_judge import ChatJudge
 from components.judge.completions import CompletionsJudge
 from components.judge.lengths import lengths_for
@@ -55,29 +55,53 @@ def build_judge(
     if reward.protocol == "likelihood_ratio":
         return _completions_judge(spec, reward, endpoint, ledger, state, earlier)
     protocol = chat_protocol(reward, spec)
+    chat = build_chat(spec, endpoint, ledger, state=state, identity=identity, earlier=earlier)
+    deadline = spec.limits.sample_deadline_seconds
+    return ChatJudge(
+        spec.name,
+        protocol,
+        chat.asker(protocol.version),
+        ledger=ledger,
+        close=chat.close,
+        deadline=deadline,
+        lengths=chat.lengths,
+    )
+
+
+def build_chat(
+    spec: "JudgeSpec",
+    endpoint: str,
+    ledger: Ledger | None,
+    *,
+    state: Path | None = None,
+    identity: str = "",
+    earlier: Sequence[Path] = (),
+) -> Chat:
+    """Calls in words to any model that is served as a judge is, whatever they are for.
+
+    Args:
+        spec: the model, and limits on calling it.
+        endpoint: base URL without ``/v1``.
+        ledger: gets a row a call; the caller closes it. What it has of this model counts for the budget.
+        state: as for :func:`build_judge`.
+        identity: what decides the model's replies, as text, for the kept replies.
+        earlier: as for :func:`build_judge`.
+
+    Raises:
+        JudgeError: the key's variable is not set, or the ledger cannot be read.
+    """
     transport = build_transport(spec, endpoint, None if state is None else state / LEASES)
     profile = profile_for(spec, endpoint)
-    lengths = lengths_for(spec, state, profile, transport)
-    cache = Cache(state / CACHE) if state is not None and spec.cache else None
-    ask = Asker(
+    return Chat(
         spec,
         profile,
         transport,
+        lengths_for(spec, state, profile, transport),
         identity=identity,
-        protocol=protocol.version,
-        cache=cache,
+        cache=Cache(state / CACHE) if state is not None and spec.cache else None,
         ledger=ledger,
         budget=build_budget(spec, ledger, earlier),
-        lengths=lengths,
     )
-
-    async def close() -> None:
-        await transport.close()
-        if cache is not None:
-            cache.close()
-
-    deadline = spec.limits.sample_deadline_seconds
-    return ChatJudge(spec.name, protocol, ask, ledger=ledger, close=close, deadline=deadline, lengths=lengths)
 
 
 def build_budget(spec: "JudgeSpec", ledger: Ledger | None, earlier: Sequence[Path] = ()) -> Budget | None:

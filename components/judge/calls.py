@@ -72,6 +72,7 @@ class Answer:
         attempts: calls made, 0 when it came from the cache.
         raw_id: SHA-256 of the reply's body, in hex.
         seconds: from the call to the whole reply, waiting for a permit included.
+        served: of these, seconds of the calls that brought replies, once they had their permits; 0 from the cache.
         drop: forgets the reply, so that the same call is made anew the next time; for one from which nothing could be
             read.
     """
@@ -83,6 +84,7 @@ class Answer:
     attempts: int
     raw_id: str
     seconds: float
+    served: float = 0.0
     drop: Callable[[], None] = dataclasses.field(default=nothing_kept, repr=False, compare=False)
 
 

@@ -37,6 +37,11 @@ class Reply(Protocol):
         """Index of the endpoint."""
         ...
 
+    @property
+    def served(self) -> float:
+        """Seconds of the call that brought it, once it had its permit."""
+        ...
+
     def used(self, tokens: int) -> None:
         """Correct the token bucket by what the server counted."""
         ...

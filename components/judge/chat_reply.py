@@ -27,6 +27,7 @@ def read_answer(
     seconds: float,
     logprobs: bool,
     usage: Usage | None = None,
+    served: float = 0.0,
     drop: Callable[[], None] = nothing_kept,
 ) -> Answer | Failure:
     """The first choice of a ``chat.completion`` object.
@@ -38,6 +39,7 @@ def read_answer(
         seconds: how long it took.
         logprobs: whether the reply's tokens are wanted.
         usage: tokens of it and of the replies before it; those of this one unless given.
+        served: as in :class:`Answer`.
         drop: forgets the reply where it is kept.
 
     Returns:
@@ -74,7 +76,7 @@ def read_answer(
     ended: Literal["stop", "length"] = "stop" if finish == "stop" else "length"
     tokens = read_tokens(choice.get("logprobs")) if logprobs else None
     used = read_usage(data) if usage is None else usage
-    return Answer(text, ended, used, tokens, attempts, hashlib.sha256(raw).hexdigest(), seconds, drop)
+    return Answer(text, ended, used, tokens, attempts, hashlib.sha256(raw).hexdigest(), seconds, served, drop)
 
 
 def _place(choice: object) -> object:

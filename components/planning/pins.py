@@ -17,6 +17,8 @@ def loose_models(experiment: "Experiment") -> list[str]:
     if experiment.asks_judge:
         # Weights of an external judge are its server's matter.
         named += [("judge", judge.name, judge.source) for judge in experiment.judges() if judge.serving != "external"]
+    if (workflow := experiment.workflow) is not None and workflow.executor.serving != "external":
+        named.append(("executor", workflow.executor.name, workflow.executor.source))
     return [
         f"{part} {name} is not pinned: {source.repo} at {source.revision!r} may be other weights tomorrow; set the "
         "revision of its source to a commit"

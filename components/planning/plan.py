@@ -94,7 +94,7 @@ def make_plan(experiments: Sequence["Experiment"], assumed: Assumptions) -> Plan
     """What the experiments ask for when they run at the same time; looks at nothing but their specification."""
     runs = [_run(experiment, assumed) for experiment in experiments]
     judges = _judges(runs)
-    asking = [experiment for experiment in experiments if experiment.asks_judge]
+    asking = [experiment for experiment in experiments if experiment.served()]
     problems = [*refusals.differing_judges(asking), *refusals.shared_keys(asking), *_same_cluster(runs)]
     for run in runs:
         problems += refusals.too_large(run.needs, run.experiment)
@@ -102,7 +102,7 @@ def make_plan(experiments: Sequence["Experiment"], assumed: Assumptions) -> Plan
             problems += refusals.over_budget(work, run.experiment)
     for plan in judges:
         if plan.need is not None:
-            first = next(run.experiment for run in runs if plan.judge in run.experiment.judges())
+            first = next(run.experiment for run in runs if plan.judge in run.experiment.served())
             problems += refusals.too_large([plan.need], first)
     for name, cluster in clusters(runs).items():
         if cluster.kubernetes is not None:
@@ -149,7 +149,7 @@ def _judges(runs: Sequence[RunPlan]) -> list[JudgePlan]:
     found: dict[tuple[str, str], JudgePlan] = {}
     for run in runs:
         kubernetes = run.experiment.cluster.kubernetes
-        for judge in _asked(run.experiment):
+        for judge in run.experiment.served():
             if judge.serving == "kserve" and kubernetes is not None:
                 key = (run.experiment.cluster.name, judge.name)
                 former = found.get(key)

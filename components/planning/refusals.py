@@ -79,7 +79,7 @@ def shared_keys(experiments: Sequence["Experiment"]) -> Iterable[Problem]:
     """Runs that together use more than one whole of a key, or of a server without keys."""
     users: dict[str, list[tuple[str, float]]] = defaultdict(list)
     for experiment in experiments:
-        for judge in experiment.judges():
+        for judge in experiment.served():
             names = [name for name in (judge.api_key_env, *judge.more_key_envs) if name]
             if not names and judge.serving == "external" and judge.endpoint:
                 names = [judge.endpoint]
@@ -102,7 +102,7 @@ def differing_judges(experiments: Sequence["Experiment"]) -> Iterable[Problem]:
     """Judges of one name that would be two services."""
     first: dict[str, tuple[str, Mapping[str, object]]] = {}
     for experiment in experiments:
-        for judge in experiment.judges():
+        for judge in experiment.served():
             if judge.serving != "kserve":
                 continue
             service = judge.model_dump(
@@ -120,6 +120,8 @@ def differing_judges(experiments: Sequence["Experiment"]) -> Iterable[Problem]:
 
 
 def _key(judge: JudgeSpec, experiment: "Experiment") -> str:
+    if experiment.workflow is not None and judge == experiment.workflow.executor:
+        return "workflow.executor"
     place = list(experiment.judges()).index(judge)
     return "judge" if place == 0 else f"panel.members.{place - 1}"
 

@@ -3,7 +3,7 @@
 import dataclasses
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from components.core.errors import ConfigError
@@ -11,6 +11,7 @@ from components.core.images import USER, image
 from components.core.spec.experiment import Experiment
 from components.core.spec.kubernetes import MODELS, KubernetesSpec, PoolSpec
 from components.core.step.execute import INSIDE_VARIABLE
+from components.engine.trackers import SECRETS
 from components.judge.endpoint import ENDPOINTS_VARIABLE
 from components.rayjob.messages import ATTEMPT_VARIABLE
 
@@ -215,12 +216,26 @@ def environment(training: Training) -> list[dict[str, Any]]:
         variables["AWS_REGION"] = training.region
     account = spec.trainer_store_secret or spec.store_secret
     references = {name: (account, name) for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")}
-    for judge in training.experiment.judges():
+    for judge in (*training.experiment.judges(), *training.experiment.served()):
         for name in filter(None, (judge.api_key_env, *judge.more_key_envs)):
             references[name] = (spec.judge_secret, name)
-    return _variables(variables) + [
-        {"name": name, "valueFrom": {"secretKeyRef": {"name": secret, "key": key}}}
-        for name, (secret, key) in sorted(references.items())
+    return [
+        *_variables(variables),
+        *(
+            {"name": name, "valueFrom": {"secretKeyRef": {"name": secret, "key": key}}}
+            for name, (secret, key) in sorted(references.items())
+        ),
+        *_trackers_keys(training, references),
+    ]
+
+
+def _trackers_keys(training: Training, taken: Collection[str]) -> list[dict[str, Any]]:
+    """Those that the Secret has. Not every server wants all; the step itself refuses where one is missing."""
+    names = {name for tracker in training.experiment.training.trackers for name in SECRETS[tracker]}
+    secret = training.kubernetes.judge_secret
+    return [
+        {"name": name, "valueFrom": {"secretKeyRef": {"name": secret, "key": name, "optional": True}}}
+        for name in sorted(names - set(taken))
     ]
 
 

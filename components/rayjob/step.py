@@ -34,13 +34,13 @@ def train_in_job(asked: Elsewhere) -> None:
         GavelError: as the driver raised it; or StepError for what became of the job.
     """
     experiment = asked.experiment
-    with standing(experiment.judges(), experiment.cluster, experiment=str(experiment.name), progress=asked.progress):
+    with standing(experiment.served(), experiment.cluster, experiment=str(experiment.name), progress=asked.progress):
         _train(asked)
 
 
 def _train(asked: Elsewhere) -> None:
     experiment = asked.experiment
-    endpoints = {judge.name: resolve_endpoint(judge, asked.state, experiment.cluster) for judge in experiment.judges()}
+    endpoints = {judge.name: resolve_endpoint(judge, asked.state, experiment.cluster) for judge in experiment.served()}
     first = Training(
         experiment, base_name(str(experiment.name), asked.identity), endpoints, os.environ.get("AWS_REGION") or None
     )

@@ -134,6 +134,8 @@ def reward_in_full(experiment: "Experiment") -> str:
 def trained_by(experiment: "Experiment") -> str:
     """What the reward while training is called: that of a control arm is no judge's."""
     reward = experiment.reward
+    if reward.combine == "workflow":
+        return "Workflow's reward"
     return JUDGES_REWARD if reward.asks_in_training else f"Control arm's reward ({reward.combine})"
 
 

@@ -39,4 +39,4 @@ def kfp_resolve(request: Request, store: str = "", base: str = "") -> Resolved:
         experiment = request.resolve()
         asked = base.strip().lower() not in ("", "0", "false", "no")
         ifeval = experiment.evaluation.ifeval is not None
-        return Resolved(experiment.to_json(), store_url(experiment, store), ifeval, asked, experiment.asks_judge)
+        return Resolved(experiment.to_json(), store_url(experiment, store), ifeval, asked, bool(experiment.served()))

@@ -65,6 +65,8 @@ class AbstainGuard:
         fatal_file: where the end of the run is reported, for the step that watches the trainer; while judging is held,
             :data:`PAUSED` beside it says why.
         judge: name of the judge, for messages.
+        executor: name of the executor model of an experiment with workflows, which messages then speak of; None where
+            there is none.
         pause_seconds: longest pause; 0 ends the run at once.
         words: what the judge or its server said of late when it failed; None when it said nothing.
         unpaid: the error of a run whose budget is used up.
@@ -80,6 +82,7 @@ class AbstainGuard:
         fatal_file: Path,
         *,
         judge: str,
+        executor: str | None = None,
         pause_seconds: float,
         words: Callable[[], str | None] = lambda: None,
         unpaid: Callable[[], JudgeError],
@@ -92,7 +95,9 @@ class AbstainGuard:
         self._fatal_file = fatal_file
         self._pause_file = fatal_file.with_name(PAUSED)
         self._pause_file.unlink(missing_ok=True)
-        self._judge = judge
+        self._judge, self._executor = judge, executor
+        self._works = "judges again" if executor is None else "answers again"
+        self._who = f"judge {judge}" if executor is None else f"executor {executor}"
         self._pause_seconds = pause_seconds
         self._words, self._unpaid = words, unpaid
         self._clock, self._sleep, self._say = clock, sleep, say
@@ -175,7 +180,11 @@ class AbstainGuard:
                 left = self._until - self._clock()
                 if left <= 0:
                     lasted = _minutes(self._clock() - self._since)
-                    why = "its replies stayed unreadable" if self._short else "the judge did not recover"
+                    why = (
+                        "its replies stayed unreadable"
+                        if self._short
+                        else f"{self._who if self._executor else 'the judge'} did not recover"
+                    )
                     self._end(f"{why} in a pause of {lasted}")
                 await self._sleep(min(wait, left))
                 wait = min(2 * wait, LONGEST_WAIT)
@@ -194,9 +203,7 @@ class AbstainGuard:
                     self._wait_for_readable()
                     if not self._passes(found):
                         return found
-                self._say(
-                    f"[judge {self._judge}] still away after {_minutes(self._clock() - self._since)}: {_why(found)}"
-                )
+                self._say(f"[{self._who}] still away after {_minutes(self._clock() - self._since)}: {_why(found)}")
         if self._stopped is not None:
             raise self._stopped
         return None
@@ -222,11 +229,10 @@ class AbstainGuard:
         if self._pause_seconds <= 0:
             self._end("")
         self._since = begun
-        line = (
-            f"PAUSED for at most {_minutes(self._until - begun)}: {self._what()}; training goes on once it judges again"
-        )
+        lasts = _minutes(self._until - begun)
+        line = f"PAUSED for at most {lasts}: {self._what()}; training goes on once it {self._works}"
         self._pause_file.write_text(line)
-        self._say(f"[judge {self._judge}] {line}")
+        self._say(f"[{self._who}] {line}")
 
     def _wait_for_readable(self) -> None:
         """Make the pause, which begins or goes on, a short one; or end the run, if more than garbage is in the way."""
@@ -237,14 +243,14 @@ class AbstainGuard:
 
     def _resume(self, found: Judgement) -> None:
         assert self._since is not None
-        self._say(f"[judge {self._judge}] judges again after {_minutes(self._clock() - self._since)}")
+        self._say(f"[{self._who}] {self._works} after {_minutes(self._clock() - self._since)}")
         self._since, self._short = None, False
         self._pause_file.unlink(missing_ok=True)
         self._recent.clear()
         self._count(found)
 
     def _what(self) -> str:
-        return what_was_lost(self._recent, self._judge)
+        return what_was_lost(self._recent, self._judge, self._executor)
 
     async def _spent(self) -> NoReturn:
         """End the run; calls in flight are paid for, so their samples are waited for and kept."""
@@ -258,7 +264,7 @@ class AbstainGuard:
         error = JudgeError(
             self._what() + (f"; {why}" if why else "") + (f"; the newest failure: {told}" if told else ""),
             where=f"reward.max_abstain_rate = {self._max_rate}",
-            remedy=f"{remedy_for(self._recent)}, then run the same command again: training resumes",
+            remedy=f"{remedy_for(self._recent, self._executor)}, then run the same command again: training resumes",
         )
         raise self._report(error)
 

@@ -60,7 +60,14 @@ def over_budget(experiment: "Experiment", ledger: Ledger, goes_on: str, *, earli
         earlier: tables of calls that earlier steps of the run published; they count as well.
     """
     place = "judge" if experiment.panel is None else "the panel's member"
-    found = [line for line in (_reached(spec, ledger, earlier) for spec in experiment.judges()) if line is not None]
+    if experiment.workflow is not None:
+        place = "workflow.executor"
+    served = experiment.served() or experiment.judges()
+    found = [
+        line
+        for line in (_reached(spec, ledger, earlier, _called(spec, experiment)) for spec in served)
+        if line is not None
+    ]
     what = "; ".join(found) or f"the budget of judge {experiment.verdict_name} allows for no further call"
     return JudgeError(
         f"{what}. What was judged is kept",
@@ -69,8 +76,13 @@ def over_budget(experiment: "Experiment", ledger: Ledger, goes_on: str, *, earli
     )
 
 
-def _reached(spec: "JudgeSpec", ledger: Ledger, earlier: Sequence[Path]) -> str | None:
-    """Which limit the judge's calls have reached, or would with those that were expected to cost what others did."""
+def _called(spec: "JudgeSpec", experiment: "Experiment") -> str:
+    workflow = experiment.workflow
+    return f"executor {spec.name}" if workflow is not None and spec == workflow.executor else f"judge {spec.name}"
+
+
+def _reached(spec: "JudgeSpec", ledger: Ledger, earlier: Sequence[Path], called: str) -> str | None:
+    """Which limit the model's calls have reached, or would with those that were expected to cost what others did."""
     price = None if spec.price is None else Price.of(spec.price)
     each = [ledger.spent(spec.name, price), *(spent_in(path, spec.name, price) for path in earlier)]
     spent = Spent(sum(one.calls for one in each), sum(one.tokens for one in each), sum(one.cost for one in each))
@@ -83,5 +95,5 @@ def _reached(spec: "JudgeSpec", ledger: Ledger, earlier: Sequence[Path]) -> str 
     reached = Budget(spec.budget, price, spent).reached
     if reached is None:
         listed = ", ".join(f"budget.{name} {limit}" for name, limit in limits.items())
-        return f"judge {spec.name} is so close to a limit of its budget ({listed}) that no call fits; spent: {total}"
-    return f"judge {spec.name} has reached its budget: {reached}; spent: {total}"
+        return f"{called} is so close to a limit of its budget ({listed}) that no call fits; spent: {total}"
+    return f"{called} has reached its budget: {reached}; spent: {total}"

@@ -20,11 +20,14 @@ from components.judge.verdict import Sample
 from components.reward.abstain_guard import WINDOW, AbstainGuard
 from components.reward.asked import CountingLedger
 from components.reward.judge_rates import Judged
-from components.reward.rewarder import Draw, build_rewarder
+from components.reward.rewarder import Draw, Rewarder, build_rewarder
 from components.reward.rollout_log import RolloutLog
 from components.reward.shortfall import newest_words, over_budget
 from components.reward.verl_manager_settings import SETTINGS_ENV, ManagerSettings
+from components.reward.workflow_rewarder import EXECUTED, WorkflowRewarder, build_workflow_rewarder
 from components.scaffold.plan import SHOWN
+from components.workflow.experience import open_buffer
+from components.workflow.shown import EXAMPLES
 
 
 class AbstainedError(Exception):
@@ -48,13 +51,20 @@ class GavelRewardManager(RewardManagerBase):  # type: ignore[misc]
             reward.max_abstain_rate,
             work / "fatal.json",
             judge=self._experiment.verdict_name,
+            executor=None if self._experiment.workflow is None else self._experiment.workflow.executor.name,
             pause_seconds=60 * reward.pause_minutes,
             words=lambda: newest_words(self._ledger),
             unpaid=lambda: over_budget(self._experiment, self._ledger, "training resumes from its last checkpoint"),
             # Empty responses are the shortest, and so the first of a step to come.
             most_empty=max(WINDOW, 2 * training.prompts_per_step * training.rollouts_per_prompt),
         )
-        self._rewarder = build_rewarder(self._experiment, Path(settings.state), self._ledger, training=True)
+        self._rewarder = self._build(Path(settings.state), work, Path(settings.data))
+
+    def _build(self, state: Path, work: Path, data: Path) -> Rewarder | WorkflowRewarder:
+        if self._experiment.workflow is None:
+            return build_rewarder(self._experiment, state, self._ledger, training=True)
+        buffer = open_buffer(self._experiment, work, state, data)
+        return build_workflow_rewarder(self._experiment, state, self._ledger, work=work, buffer=buffer)
 
     async def run_single(self, data: DataProto) -> dict[str, Any]:
         """Judge the batch's last row; see :meth:`_judge_last`.
@@ -105,13 +115,14 @@ class GavelRewardManager(RewardManagerBase):  # type: ignore[misc]
                 "reward": reward.value,
                 "reason": reward.reason,
                 "known_weight": reward.known_weight,
-                "parts": dict(reward.parts) | _scaffold(item),
+                "parts": dict(reward.parts) | _scaffold(item) | _examples(item),
                 "attempt": self._attempt,
             },
             Judged.of(
                 tokens,
                 abstained=judgement.abstained,
-                verdicts=judgement.verdicts,
+                # Of the judge and of rules alone: an executor model gives none.
+                verdicts=[verdict for verdict in judgement.verdicts if verdict.protocol != EXECUTED],
                 asked=self._ledger.take(sample.sample_id),
             ),
         )
@@ -159,3 +170,9 @@ def _scaffold(item: Any) -> dict[str, float]:
     if shown is None:
         return {}
     return {"scaffold_ratio": float(shown["ratio"]), "scaffold_shown": float(len(shown["criteria"]))}
+
+
+def _examples(item: Any) -> dict[str, float]:
+    """How many workflows of the buffer the prompt showed; nothing in a run that shows none."""
+    shown = (item.non_tensor_batch.get("tool_extra_fields") or {}).get(EXAMPLES)
+    return {} if shown is None else {"examples": float(len(shown))}

@@ -17,12 +17,14 @@ class ManagerSettings:
         state: the state folder, where judges' endpoints are recorded.
         work: the training step's durable folder.
         attempt: number of this start of the trainer.
+        data: folder that prepare-data published; empty where nobody needs it.
     """
 
     experiment: str
     state: str
     work: str
     attempt: int
+    data: str = ""
 
     def write(self, path: Path) -> None:
         """Write the settings to ``path``."""

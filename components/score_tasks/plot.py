@@ -8,7 +8,13 @@ import matplotlib
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-_LOOK: Final = {"base": ("#0072b2", "o", "none"), "trained": ("#d55e00", "s", "#d55e00")}
+_LOOK: Final = {
+    "base": ("#0072b2", "o", "none"),
+    "trained": ("#d55e00", "s", "#d55e00"),
+    "direct": ("#009e73", "^", "none"),
+    "hand_written": ("#cc79a7", "v", "none"),
+    "random_valid": ("#56b4e9", "D", "none"),
+}
 """Colours of Okabe and Ito (2008), which colour-blind readers tell apart; markers differ too."""
 _STYLE: Final[dict[str, Any]] = {
     "svg.fonttype": "none",
@@ -36,7 +42,9 @@ def draw(models: Mapping[str, Mapping[str, Any]]) -> bytes:
         axis = canvas.subplots()
         for place, (model, result) in enumerate(models.items()):
             colour, marker, fill = _LOOK.get(model, _LOOK["trained"])
-            shift = 0.0 if len(models) == 1 else 0.28 * place - 0.14
+            # Two stand 0.28 apart; more share 0.7 of a row.
+            apart = min(0.28, 0.7 / max(1, len(models) - 1))
+            shift = apart * (place - (len(models) - 1) / 2)
             for row, entry in enumerate(result["datasets"]):
                 value, ends = entry["metrics"]["accuracy"], entry["intervals"]["accuracy"]
                 if ends is not None:

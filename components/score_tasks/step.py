@@ -1,7 +1,6 @@
 """The step score-tasks: the answers to the test sets, scored by the sets' official metrics."""
 
 import asyncio
-import dataclasses
 import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -11,19 +10,21 @@ from components.core.errors import ContractError, StepError
 from components.core.manifest import Scalar
 from components.core.spec.tasks import TasksSpec
 from components.core.step import Step, StepContext
+from components.score_tasks.fields import score_fields
 from components.score_tasks.plot import draw
+from components.score_tasks.workflows import score_workflows
 from components.tasks.gold import TaskGold, parse_gold
-from components.tasks.results import COMPARISON, FILE, PLOT, table
+from components.tasks.results import COMPARISON, COMPARISONS, FILE, PLOT, table
 from components.tasks.score import TaskScorer
 from components.tasks.statistics import Sampling, comparison, measure, results
 from components.tasks.tables import FOLDER, Tests, read_tests
+from components.workflow.operators import MODULES
 
 if TYPE_CHECKING:
     from components.core.spec import Experiment
 
 _AT_ONCE: Final = 64
 """Answers handed to the scorer at once; it has as many at work as there are cores."""
-_COLUMNS: Final = frozenset(("correct", "exact", "f1", "answer", "detail"))
 MAX_UNKNOWN: Final = 0.2
 """Share of the answers that the checks themselves may fail on; above it the figures are of another test."""
 
@@ -32,7 +33,9 @@ def depends(experiment: "Experiment") -> object:
     """What the figures depend on, beside tests and answers."""
     tasks, evaluation = experiment.evaluation.tasks or TasksSpec(), experiment.evaluation
     mixture = experiment.data.mixture
+    workflow = experiment.workflow_identity()
     return {
+        **({} if workflow is None else {"workflow": workflow}),
         "sets": tasks.sets,
         "limit": tasks.limit,
         "ks": tasks.ks,
@@ -45,14 +48,16 @@ def depends(experiment: "Experiment") -> object:
 
 def run(context: StepContext) -> Mapping[str, Scalar]:
     """Write scores.parquet, for each model MODEL/results.json, comparison.json where both answered, results.svg and
-    results.txt.
+    results.txt. Of workflows also workflows.parquet, calls.parquet, and comparisons.json: the trained model beside each
+    other one, baselines among them.
 
     Returns:
         Accuracies by set and the two means of the trained model, with ``base_`` before them those of the other.
 
     Raises:
         ContractError: a table is missing or breaks its contract, a gold cannot be read, or an answer is of no task.
-        StepError: the checks of more than a fifth of the answers failed.
+        StepError: the checks of more than a fifth of the answers failed; or too many workflows abstained.
+        JudgeError: the executor model of workflows is not deployed, or its budget is used up.
     """
     experiment, tasks = context.experiment, context.experiment.evaluation.tasks or TasksSpec()
     tests = read_tests(context.inputs["data"], sets=tasks.sets, limit=tasks.limit)
@@ -61,7 +66,10 @@ def run(context: StepContext) -> Mapping[str, Scalar]:
     }
     answers = read_table(context.inputs["generations"] / "generations.parquet", GENERATIONS).to_pylist()
     _check(answers, tests)
-    rows = asyncio.run(_score(context, answers, tests, golds))
+    if experiment.workflow is None:
+        rows = asyncio.run(_score(context, answers, tests, golds))
+    else:
+        rows = _rows(answers, tests, score_workflows(context, answers, tests, golds))
     write_table(context.out / "scores.parquet", rows, TASK_SCORES)
     _check_known(rows)
     evaluation, mixture = experiment.evaluation, experiment.data.mixture
@@ -79,8 +87,12 @@ def run(context: StepContext) -> Mapping[str, Scalar]:
         )
         (context.out / model).mkdir()
         _write(context, f"{model}/{FILE}", found[model])
-    if len(measured) > 1:
+    if "base" in measured and "trained" in measured:
         _write(context, COMPARISON, comparison(measured["base"], measured["trained"], sampling))
+    if experiment.workflow is not None and "trained" in measured:
+        others = {name: each for name, each in measured.items() if name != "trained"}
+        found_by = {name: comparison(each, measured["trained"], sampling) for name, each in others.items()}
+        _write(context, COMPARISONS, found_by)
     (context.out / PLOT).write_bytes(draw(found))
     texts = [f"{model}\n{table(result)}" for model, result in found.items()]
     (context.out / "results.txt").write_text("\n\n".join(texts) + "\n", encoding="utf-8")
@@ -118,7 +130,7 @@ async def _score(
 
     async def found_out(name: str, response: str) -> dict[str, Any]:
         async with slots:
-            return _fields(await scorer.score(golds[name], response))
+            return score_fields(await scorer.score(golds[name], response))
 
     async def one(row: Mapping[str, Any], index: int) -> dict[str, Any]:
         name, response = row["row_id"], row["responses"][index]
@@ -127,9 +139,7 @@ async def _score(
             task = known[name, response] = asyncio.create_task(found_out(name, response))
         fields = await task
         context.progress.advance()
-        of = tests.rows[name]
-        origin = {"model": row["model"], "dataset": of["data_source"], "domain": of["ability"]}
-        return {**origin, "row_id": name, "sample_index": index, **fields}
+        return {**_origin(row, tests), "sample_index": index, **fields}
 
     try:
         return list(await asyncio.gather(*(one(row, index) for row, index in pending)))
@@ -137,11 +147,24 @@ async def _score(
         await scorer.close()
 
 
-def _fields(score: Any) -> dict[str, Any]:
-    """A :class:`components.tasks.score.TaskScore` as columns; what has none of its own goes to ``parts``."""
-    values = dataclasses.asdict(score)
-    parts = {name: value for name, value in values.items() if name not in _COLUMNS and value is not None}
-    return {**{name: values[name] for name in _COLUMNS}, "parts": json.dumps(parts, sort_keys=True)}
+def _rows(
+    answers: Sequence[Mapping[str, Any]], tests: Tests, fields: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    pending = [(row, index) for row in answers for index in range(len(row["responses"]))]
+    return [
+        {**_origin(row, tests), "sample_index": index, **found}
+        for (row, index), found in zip(pending, fields, strict=True)
+    ]
+
+
+def _origin(row: Mapping[str, Any], tests: Tests) -> dict[str, Any]:
+    of = tests.rows[row["row_id"]]
+    return {
+        "model": row["model"],
+        "dataset": of["data_source"],
+        "domain": of["ability"],
+        "row_id": row["row_id"],
+    }
 
 
 def _check_known(rows: Sequence[Mapping[str, Any]]) -> None:
@@ -181,5 +204,7 @@ STEP = Step(
     depends=depends,
     run=run,
     packages=("math-verify", "sympy", "numpy", "matplotlib"),
+    # The embedded server runs in a process of its own; another arithmetic there gives other replies.
+    extra_modules=("components.judge.server.__main__", *MODULES),
     needs={"data": (f"{FOLDER}/*.parquet",)},
 )

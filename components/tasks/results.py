@@ -7,6 +7,9 @@ FILE: Final = "results.json"
 """One a model. ``datasets`` is a list with ``dataset`` and ``metrics`` of each table, as readers of the former system
 take them: ``jq '.datasets[] | {name: .dataset, accuracy: .metrics.accuracy}'``."""
 COMPARISON: Final = "comparison.json"
+COMPARISONS: Final = "comparisons.json"
+"""Where there are further models, such as baselines of workflows: name -> the object of ``comparison.json`` with that
+model in the place of base."""
 PLOT: Final = "results.svg"
 SCHEMA: Final = "gavel.tasks/1"
 

@@ -8,6 +8,7 @@ from components.core.manifest import Scalar
 from components.core.step import Step, StepContext
 from components.judge.leases.ended import Ended
 from components.judge.placement.base import choose_placement
+from components.judge.served import served_identity
 
 if TYPE_CHECKING:
     from components.core.spec import Experiment
@@ -22,7 +23,7 @@ _TOLD = {
 
 def depends(experiment: "Experiment") -> object:
     """Which judge it is; the step acts on the world, so that nothing is reused by it."""
-    return experiment.judge_identity()
+    return served_identity(experiment)
 
 
 def run(context: StepContext) -> Mapping[str, Scalar]:
@@ -33,11 +34,12 @@ def run(context: StepContext) -> Mapping[str, Scalar]:
         GavelError: a judge could not be ended; the others are ended all the same.
     """
     experiment = context.experiment
-    if not experiment.asks_judge:
+    served = experiment.served()
+    if not served:
         context.progress.phase("no judge was asked: nothing to end")
         return {"judge": "", "ended": False}
     ended, failures = 0, []
-    for judge in experiment.judges():
+    for judge in served:
         try:
             became = choose_placement(judge, experiment.cluster, context.state, experiment=experiment.name).down()
         except GavelError as error:
@@ -47,7 +49,7 @@ def run(context: StepContext) -> Mapping[str, Scalar]:
         context.progress.phase(f"judge {judge.name} {_TOLD[became]}")
     if failures:
         raise failures[0]
-    return {"judge": ", ".join(judge.name for judge in experiment.judges()), "ended": bool(ended)}
+    return {"judge": ", ".join(judge.name for judge in served), "ended": bool(ended)}
 
 
 STEP = Step("teardown-judge", __name__, depends, run, durable=False)

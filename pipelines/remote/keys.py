@@ -28,7 +28,7 @@ def key_notes(experiment: "Experiment", runs: str, *, trains: bool) -> Iterator[
         runs: the namespace of the run's steps.
         trains: whether trainers need the keys, too, in the namespace of their own.
     """
-    wanted = sorted(key_variables(experiment.judges())) if experiment.asks_judge else []
+    wanted = sorted(key_variables(experiment.served()))
     if not wanted:
         return
     kubernetes = kubernetes_of(experiment.cluster)

@@ -135,7 +135,7 @@ def submit(remote: Remote, prepared: Prepared, *, allow_tags: bool = False) -> S
             Path(folder),
             experiment.cluster,
             names=(prepared.pipeline,),
-            further_keys=sorted(key_variables(experiment.judges())),
+            further_keys=sorted(key_variables([*experiment.judges(), *experiment.served()])),
             allow_tags=allow_tags,
             # Serving several users, KFP runs the pods in the user's namespace; otherwise in its own.
             claims=bool(remote.namespace),

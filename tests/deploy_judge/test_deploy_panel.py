@@ -54,7 +54,12 @@ def world(api: Api, monkeypatch: pytest.MonkeyPatch) -> World:
 @pytest.fixture
 def context(world: World, tmp_path: Path) -> StepContext:
     experiment: Any = SimpleNamespace(
-        name="arm-a", cluster=world.cluster, judges=lambda: JUDGES, asks_judge=True, judge=JUDGES[0]
+        name="arm-a",
+        cluster=world.cluster,
+        judges=lambda: JUDGES,
+        served=lambda: JUDGES,
+        asks_judge=True,
+        judge=JUDGES[0],
     )
     return StepContext(experiment, {}, {}, tmp_path, tmp_path, "x" * 64, world.progress, tmp_path)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from components.core.images import USER
+from components.core.spec.workflow_buffer import MINILM
 
 ROOT = Path(__file__).resolve().parents[2]
 IMAGES = ROOT / "images"
@@ -120,7 +121,7 @@ def pins(name: str) -> dict[str, str]:
     return {package.lower().replace("_", "-"): version for package, version in found}
 
 
-@pytest.mark.parametrize("name", ["tools", "sentences", *CUDA])
+@pytest.mark.parametrize("name", ["tools", "sentences", "encoder", *CUDA])
 def test_lock_files_hash_every_package_and_name_no_index(name: str) -> None:
     text = (LOCKS / f"{name}.txt").read_text()
     assert "://" not in text
@@ -154,6 +155,14 @@ def test_steps_have_the_same_packages_wherever_they_run() -> None:
         found = pins(name)
         assert {package: found[package] for package in deciding} == {package: local[package] for package in deciding}
     assert pins("serving")["vllm"] == pins("evaluation")["vllm"] == pins("trainer")["vllm"]
+
+
+def test_the_buffer_s_embedder_is_where_trainings_run() -> None:
+    """Its vectors decide what the policy is shown, and its version is the specification's."""
+    wanted = {MINILM.package: MINILM.version}
+    assert pins("encoder") == wanted
+    assert pins("models").items() >= wanted.items()
+    assert "/locks/encoder.txt" in (IMAGES / "trainer.Dockerfile").read_text()
 
 
 def test_kubernetes_client_is_the_one_that_kfp_allows() -> None:

@@ -58,3 +58,13 @@ def test_each_of_a_judges_keys_reaches_the_training_by_reference() -> None:
             reference = item["valueFrom"]["secretKeyRef"]
             assert (reference["name"], reference["key"]) == ("gavel-judge-keys", name)
             assert "value" not in item
+
+
+def test_a_trackers_key_reaches_the_training_by_reference_where_the_secret_has_it() -> None:
+    job = rayjob(
+        training(on_cluster("dev", "training.trackers=[wandb]")), IDENTITY, entrypoint("s3://gavel", f"{PLACE}/r.json")
+    )
+    [container] = job["spec"]["rayClusterSpec"]["headGroupSpec"]["template"]["spec"]["containers"]
+    [key] = [item for item in container["env"] if item["name"] == "WANDB_API_KEY"]
+    reference = {"name": "gavel-judge-keys", "key": "WANDB_API_KEY", "optional": True}
+    assert key == {"name": "WANDB_API_KEY", "valueFrom": {"secretKeyRef": reference}}

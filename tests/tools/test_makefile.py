@@ -88,3 +88,11 @@ def test_data_takes_an_experiment_and_changes(tmp_path: Path) -> None:
     given = words(make(tmp_path, "data", "EXPERIMENT=mixed_small", "SET=seed=3"), "pipelines data")
     assert given[-2:] == ["mixed_small", "seed=3"]
     assert "EXPERIMENT=mine" in make(tmp_path, "data", "mine").stderr
+
+
+def test_looking_on_hands_everything_to_its_command(tmp_path: Path) -> None:
+    given = words(make(tmp_path, "monitor", "RUN=a run", "EVERY=2", "LAST=3", "ONCE=1"), "components.monitor")
+    assert given[-5:] == ["live", "a run", "--every=2", "--last=3", "--once"]
+    given = words(make(tmp_path, "analyze", "RUN=r", "STEPS=1-2", "RANGES=3", "CSV=t"), "components.monitor")
+    assert given[-5:] == ["analyze", "r", "--steps=1-2", "--ranges=3", "--csv=t"]
+    assert words(make(tmp_path, "monitor", "RUN=r", "ONCE=0"), "components.monitor")[-2:] == ["live", "r"]

@@ -4,17 +4,24 @@ import io
 import json
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 
 from components.core.errors import StorageError
 from components.core.progress import Progress
+from components.core.spec.workflow_buffer import BufferSpec
 from components.core.store import Store
 from components.engine.checkpoints import MARK, prepare_resume, whole_steps
 from components.train.keeper import CheckpointKeeper
+from components.workflow.buffer.buffer import ExperienceBuffer, Offered
+from components.workflow.buffer.entry import Entry, Forbidden
+from components.workflow.reward import WorkflowReward
+from components.workflow.types import Problem
 
 PLACE = "tiny/train-grpo/abc"
 
@@ -112,6 +119,45 @@ def test_a_start_with_an_empty_disk_goes_on_where_the_store_is(store: Store, tmp
     weights = other.work / "checkpoints/global_step_2/actor/model.pt"
     assert weights.read_bytes() == b"weights 2" * 100
     assert sorted(path.name for path in other.work.iterdir()) == ["checkpoints", "metrics-1.jsonl", "rollouts.sqlite"]
+
+
+def test_the_experience_buffer_goes_with_a_checkpoint(store: Store, tmp_path: Path) -> None:
+    """As it was at one moment, though it is open and written to; what came after the checkpoint is forgotten."""
+    training = Training(tmp_path / "a")
+    parts = BufferSpec(), (-1.0, 1.0), Forbidden(), Lengths()
+    with ExperienceBuffer(training.work, *parts) as buffer:
+        for step in (1, 2, 3):
+            training.rollout(step)
+            assert buffer.offer(right(step)) is Offered.KEPT
+        training.checkpoint(2)
+        kept = keeper(store, training)
+        kept.start()
+        wait_for(lambda: kept.stored() == [2])
+        buffer.offer(right(4))
+        kept.finish(10)
+        wanted = buffer.similar("a problem", "math", step=3)
+    other = Training(tmp_path / "b")
+    assert keeper(store, other).restore() == 2
+    with ExperienceBuffer(other.work, *parts) as buffer:
+        assert buffer.forget_after(2) == 1
+        assert [each.step for each in buffer.entries()] == [1, 2]
+        assert buffer.similar("a problem", "math", step=3) == wanted
+
+
+class Lengths:
+    """Directions by the length of a text."""
+
+    name = version = "lengths"
+
+    def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        rows = np.array([[len(text), 10.0] for text in texts])
+        return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+def right(step: int) -> Entry:
+    problem = Problem("math", "gsm8k", "one more" * step, None, None)
+    reward = WorkflowReward("scored", 1 - step / 100, {}, True, None)
+    return Entry.of(f"row {step}", problem, f"x = {step}", reward, judge="gold", executor="e", step=step)
 
 
 FOREIGN = ("global_step_x", "global_step_", "global_step_-1", "global_step_02", "global_step_\u0663", "notes")

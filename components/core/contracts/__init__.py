@@ -9,6 +9,7 @@ from components.core.contracts.schemas import (
     SCORES,
     TASK_SCORES,
     VERDICTS,
+    WORKFLOWS,
 )
 from components.core.contracts.tables import read_table, write_table
 
@@ -21,6 +22,7 @@ __all__ = [
     "SCORES",
     "TASK_SCORES",
     "VERDICTS",
+    "WORKFLOWS",
     "read_table",
     "write_table",
 ]

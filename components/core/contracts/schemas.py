@@ -172,3 +172,43 @@ TASK_SCORES = pa.schema(
 """One answer to a task, by the official metric of its set. ``correct`` is null where the check itself could not be run;
 ``exact`` and ``f1`` also where the set has no such metric. ``answer`` is what was read out of the response, null where
 nothing was; ``parts`` a JSON object of further figures, such as those of supporting facts."""
+
+WORKFLOWS = pa.schema(
+    [
+        _required("model", pa.string()),
+        _required("step", pa.int32()),
+        _required("sample_id", pa.string()),
+        _required("row_id", pa.string()),
+        _required("sample_index", pa.int32()),
+        _required("domain", pa.string()),
+        _required("dataset", pa.string()),
+        pa.field("source", pa.string()),
+        pa.field("form", pa.string()),
+        _required("status", pa.string()),
+        pa.field("reason", pa.string()),
+        _required("detail", pa.string()),
+        pa.field("answer", pa.string()),
+        pa.field("gold", pa.float64()),
+        pa.field("score", pa.float64()),
+        pa.field("right", pa.bool_()),
+        pa.field("reward", pa.float64()),
+        _required("parts", pa.string()),
+        _required("calls", pa.int32()),
+        _required("replies", pa.int32()),
+        _required("prompt_tokens", pa.int64()),
+        _required("completion_tokens", pa.int64()),
+        _required("tokens", pa.int64()),
+        _required("seconds", pa.float64()),
+        pa.field("money", pa.float64()),
+        _required("wall_seconds", pa.float64()),
+        _required("executor", pa.string()),
+        _required("trace", pa.string()),
+    ]
+)
+"""What became of one response that should be a workflow. ``model`` and ``step`` are as in SCORES; ``source`` is the
+hash of the program, null where there is none. ``status`` is answered, invalid, failed or abstained. ``reason`` is null
+exactly when the answer got a reward by its score: else it is why there is none (of the executor model, of the judge or
+of the check), or ``invalid:...`` and ``failed:...``, whose ``reward`` is the scale's lowest value. ``reward`` is null
+where nothing is known. ``gold`` is the official metric's score of the answer and ``score`` the one that counts; null
+where nothing was answered, or it is not known. ``calls`` are those of operators, ``replies`` those of the executor
+model; tokens, seconds and money are what these took. ``trace`` is a JSON list of the calls, long texts cut."""

@@ -1,7 +1,7 @@
 """Combinations across the parts of an experiment that cannot work, found before anything starts."""
 
 import urllib.parse
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
 from components.core.spec.base import Conflict, Spec
@@ -22,16 +22,19 @@ from components.core.spec.panel import PanelSpec, panel_conflicts
 from components.core.spec.policy import PolicySpec
 from components.core.spec.reward import GIVES_PROBABILITIES, RewardSpec
 from components.core.spec.training import TrainingSpec
+from components.core.spec.workflow import WorkflowSpec, example_places, workflow_conflicts
 
 _GIB = 1024**3
 _BYTES = {"float32": 4, "bfloat16": 2}
 
 
-def _context(policy: PolicySpec, training: TrainingSpec) -> Iterable[Conflict]:
+def _context(policy: PolicySpec, training: TrainingSpec, workflow: WorkflowSpec | None) -> Iterable[Conflict]:
     scaffold = training.scaffold.max_tokens if training.scaffold is not None else 0
-    needed = training.max_prompt_tokens + scaffold + training.max_response_tokens
+    examples = workflow.room if workflow is not None else 0
+    needed = training.max_prompt_tokens + scaffold + examples + training.max_response_tokens
     if needed > policy.context_tokens:
         shown = f"training.scaffold.max_tokens {scaffold} + " if scaffold else ""
+        shown += f"workflow.example_tokens {examples} + " if examples else ""
         yield Conflict(
             "policy.context_tokens",
             f"{policy.context_tokens} is smaller than training.max_prompt_tokens {training.max_prompt_tokens} + "
@@ -319,7 +322,7 @@ class Check(NamedTuple):
 
 
 CHECKS = (
-    Check(("policy", "training"), _context),
+    Check(("policy", "training"), _context, ("workflow",)),
     Check(("policy", "training", "evaluation"), _evaluation_context),
     Check(("policy", "evaluation", "cluster"), _ifeval),
     Check(("judge", "reward", "training", "evaluation"), _judge_context),
@@ -339,15 +342,26 @@ CHECKS = (
     Check(("training", "cluster"), _workers),
     Check(("policy", "training", "cluster"), _memory),
     Check(("judge", "reward", "panel"), panel_conflicts),
+    Check(("judge", "reward", "data"), workflow_conflicts, ("workflow", "panel")),
+    Check(("workflow", "cluster"), example_places),
 )
+OF_SERVERS = tuple(check for check in CHECKS if check.run in (_serving, _deployment, _reach))
 
 
-def conflicts_among(parts: dict[str, Spec]) -> Iterable[Conflict]:
-    """Run every check whose parts are all there; keys of the conflicts start at the experiment."""
-    found = list(_run(parts, CHECKS))
+def conflicts_among(parts: dict[str, Spec], broken: Collection[str] = ()) -> Iterable[Conflict]:
+    """Run every check whose parts are all there; keys of the conflicts start at the experiment.
+
+    Args:
+        parts: that are right by themselves.
+        broken: further ones that are there and are not, so that nothing can be said of them.
+    """
+    checks = [check for check in CHECKS if not set(check.optional) & set(broken)]
+    found = list(_run(parts, checks))
     panel = parts.get("panel")
     if isinstance(panel, PanelSpec):
-        of_judges = [check for check in CHECKS if "judge" in check.parts and "panel" not in check.parts]
+        of_judges = [
+            check for check in checks if "judge" in check.parts and "panel" not in (*check.parts, *check.optional)
+        ]
         for number, member in enumerate(panel.members):
             for conflict in _run({**parts, "judge": member}, of_judges):
                 head, _, rest = conflict.key.partition(".")
@@ -355,6 +369,15 @@ def conflicts_among(parts: dict[str, Spec]) -> Iterable[Conflict]:
                     found.append(conflict._replace(key=f"panel.members.{number}.{rest}"))
                 elif conflict not in found:
                     found.append(conflict)
+    workflow = parts.get("workflow")
+    if isinstance(workflow, WorkflowSpec):
+        for conflict in _run({**parts, "judge": workflow.executor}, OF_SERVERS):
+            head, _, rest = conflict.key.partition(".")
+            if head == "judge":
+                what = conflict.what.replace("judge", "executor", 1)
+                found.append(conflict._replace(key=f"workflow.executor.{rest}", what=what))
+            elif conflict not in found:
+                found.append(conflict)
     return found
 
 

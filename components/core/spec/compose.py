@@ -15,6 +15,12 @@ from components.core.spec.secrets import is_secret, shown
 FOLDERS = {"policy": "policies", "judge": "judges", "reward": "rewards", "data": "datasets", "cluster": "clusters"}
 """Parts that can be named, and the folder below ``configs`` that holds them."""
 
+NAMED = {**FOLDERS, "ladder": "ladders"}
+"""With what is named inside of a part."""
+
+WORKFLOW = {"executor": "judge", "reward": "ladder"}
+"""Keys of the part workflow that can be named, and what they are."""
+
 REPLACED = ("source", "store")
 """Mappings with a ``kind``: another kind replaces the whole, since the fields of the former make no sense in it."""
 
@@ -30,8 +36,10 @@ class Composer:
         self.problems: list[Problem] = []
 
     def complain(self, key: str, what: str, where: Mark, remedy: str) -> None:
-        """Note a problem."""
-        self.problems.append(Problem(key, what, where, remedy))
+        """Note a problem, once."""
+        problem = Problem(key, what, where, remedy)
+        if problem not in self.problems:
+            self.problems.append(problem)
 
     def file(self, path: Path, key: str = "") -> Map | None:
         """A file's mapping; None, with a problem noted, when it is none."""
@@ -49,7 +57,7 @@ class Composer:
 
     def named(self, part: str, name: str, key: str, where: Mark) -> Map | None:
         """The mapping of a part's file; a name ending in .yaml is a path that starts at the file using it."""
-        folder = self.configs / FOLDERS[part]
+        folder = self.configs / NAMED[part]
         known = names_in(folder)
         if name.endswith((".yaml", ".yml")):
             path = resolve(name, where)
@@ -96,15 +104,23 @@ class Composer:
             return
         for number, value in enumerate(members):
             where = members.marks[number]
-            found = self._judge(value, f"panel.members.{number}", where)
+            found = self._inner("judge", value, f"panel.members.{number}", where)
             if found is not None:
                 members[number] = found
 
-    def _judge(self, value: object, key: str, where: Mark) -> Map | None:
+    def workflow(self, tree: Map) -> None:
+        """Put mappings in the place of the names of executor model and reward, likewise."""
+        for key, part in WORKFLOW.items():
+            if key in tree:
+                found = self._inner(part, tree[key], f"workflow.{key}", tree.marks[key])
+                if found is not None:
+                    tree.put(key, found, tree.marks[key])
+
+    def _inner(self, part: str, value: object, key: str, where: Mark) -> Map | None:
         if isinstance(value, str):
-            return self.named("judge", value, key, where)
+            return self.named(part, value, key, where)
         if isinstance(value, Map) and isinstance(start := value.get("use"), str):
-            base = self.named("judge", start, f"{key}.use", value.marks["use"])
+            base = self.named(part, start, f"{key}.use", value.marks["use"])
             return None if base is None else merged(base, without(value, "use"))
         return None
 

@@ -21,6 +21,7 @@ from components.core.spec.policy import PolicySpec
 from components.core.spec.problems import config_error
 from components.core.spec.reward import RewardSpec
 from components.core.spec.training import TrainingSpec
+from components.core.spec.workflow import WorkflowSpec
 
 MODELS: dict[str, type[Spec]] = {
     "policy": PolicySpec,
@@ -32,7 +33,7 @@ MODELS: dict[str, type[Spec]] = {
     "cluster": ClusterSpec,
 }
 PARTS = tuple(MODELS)
-OPTIONAL: dict[str, type[Spec]] = {"panel": PanelSpec}
+OPTIONAL: dict[str, type[Spec]] = {"panel": PanelSpec, "workflow": WorkflowSpec}
 """Parts that an experiment may do without."""
 
 
@@ -55,6 +56,9 @@ class Experiment(Spec):
     """The model that judges: a name in configs/judges, or a mapping. Unit: none. Required."""
     panel: PanelSpec | None = None
     """Further judges that decide together with ``judge``; null for one judge alone. Unit: none. Default: null."""
+    workflow: WorkflowSpec | None = None
+    """What executes the policy's workflows and what they earn; null where it answers by itself. Unit: none.
+    Default: null."""
     reward: RewardSpec
     """How verdicts become a reward: a name in configs/rewards, or a mapping. Unit: none. Required."""
     data: DataSpec
@@ -77,8 +81,17 @@ class Experiment(Spec):
     @property
     def asks_judge(self) -> bool:
         """Whether a judge is asked anything: the answers to a mixture's tests are scored by their own metrics, so that
-        there it is asked in training or not at all."""
+        there it is asked in training or not at all. Of workflows, a judge may say whether their answers are right."""
+        if self.workflow is not None:
+            return self.workflow.asks_a_judge
         return self.data.kind != "mixture" or self.reward.asks_in_training
+
+    def served(self) -> Sequence[JudgeSpec]:
+        """Every model that must be up: judges that are asked, and the executor model of workflows."""
+        judges = tuple(self.judges()) if self.asks_judge else ()
+        if self.workflow is None or self.workflow.executor in judges:
+            return judges
+        return (*judges, self.workflow.executor)
 
     @property
     def verdict_name(self) -> str:
@@ -123,6 +136,8 @@ class Experiment(Spec):
         if ifeval and ifeval["sha256"]:
             del ifeval["path"]
         members = tree["panel"]["members"] if tree["panel"] else []
+        if tree["workflow"]:
+            members = [*members, tree["workflow"]["executor"], tree["workflow"]["buffer"]["embedder"]]
         for part in (tree["policy"], tree["judge"], *members):
             source = part["source"]
             if source and source.get("sha256"):
@@ -135,7 +150,9 @@ class Experiment(Spec):
         tree = self.data.model_dump(mode="json", exclude={"path"} if self.data.sha256 else set())
         if self.data.mixture is not None:
             tree["mixture"] = self.data.mixture.identity()
-        return {**tree, "seed": self.seed}
+        found = {**tree, "seed": self.seed}
+        # Who answers with workflows is prompted for them.
+        return found if self.workflow is None else {**found, "prompts": "workflow"}
 
     def policy_identity(self) -> dict[str, Any]:
         """What decides how the starting policy answers; see the sources' ``identity`` for local folders."""
@@ -166,15 +183,32 @@ class Experiment(Spec):
     def rewarding_identity(self) -> dict[str, Any]:
         """What decides the rewards of training, given responses. A control arm trains without judge and protocol, so
         that one training can be scored by several."""
+        if self.workflow is not None:
+            return self._workflow_identity()
         if self.reward.asks_in_training:
             return {"judge": self.judge_identity(), "reward": self.reward_identity()}
         used = {"combine", "clip", "length_target", "min_known_weight", "max_abstain_rate"}
         return {"reward": self.reward.model_dump(mode="json", include=used)}
 
+    def _workflow_identity(self) -> dict[str, Any]:
+        """A judge counts where one is asked; of the reward's own settings, when samples abstain."""
+        assert self.workflow is not None
+        found = {"workflow": self.workflow.identity(), "examples": self.workflow.buffer_identity()}
+        if self.asks_judge:
+            return {**found, "judge": self.judge_identity(), "reward": self.reward_identity()}
+        return {**found, "reward": self.reward.model_dump(mode="json", include={"combine", "max_abstain_rate"})}
+
+    def workflow_identity(self) -> dict[str, Any] | None:
+        """What decides the answers of given workflows and their rewards; None where there are no workflows."""
+        if self.workflow is None:
+            return None
+        found = self.workflow.identity()
+        return {**found, "judge": self.judge_identity(), "asked": self.reward_identity()} if self.asks_judge else found
+
     def training_identity(self) -> dict[str, Any]:
         """What decides the trained weights, given policy, data, judge and reward. Checkpoint keeping is left out: it
-        only decides where a killed run goes on."""
-        left_out = {"deadline_minutes", "stall_minutes", "checkpoint_every", "keep_checkpoints"}
+        only decides where a killed run goes on; and so are trackers, which only look on."""
+        left_out = {"deadline_minutes", "stall_minutes", "checkpoint_every", "keep_checkpoints", "trackers"}
         return {**self.training.model_dump(mode="json", exclude=left_out), "seed": self.seed}
 
     def generation_identity(self) -> dict[str, Any]:

@@ -57,6 +57,8 @@ def _validated(composer: Composer, tree: Map, overrides: list[Override]) -> Expe
     for override in overrides:
         head, *rest = override.key
         if rest and head in composed:
+            if head == "workflow":
+                composer.workflow(composed[head])
             composer.problems.extend(apply(composed[head], override, tuple(rest)))
         elif rest and head in ("name", "seed"):
             composer.complain(".".join(override.key), f"{head} has no keys", override.mark, f"write {head}=...")
@@ -68,6 +70,8 @@ def _validated(composer: Composer, tree: Map, overrides: list[Override]) -> Expe
     parts: dict[str, Spec] = {}
     if "panel" in composed:
         composer.members(composed["panel"])
+    if "workflow" in composed:
+        composer.workflow(composed["workflow"])
     for part, found in composed.items():
         for place, located in _located(part, found):
             assets.locate(composer, place, located)
@@ -82,7 +86,11 @@ def _validated(composer: Composer, tree: Map, overrides: list[Override]) -> Expe
 
 
 def _located(part: str, tree: Map) -> list[tuple[str, Map]]:
-    """The trees of a part that may name files, with their dotted keys: its own, and those of a panel's members."""
+    """The trees of a part that may name files, with their dotted keys: its own, and those of a panel's members or of
+    what executes workflows."""
+    if part == "workflow":
+        executor = tree.get("executor")
+        return [("workflow.executor", executor)] if isinstance(executor, Map) else []
     members = tree.get("members") if part == "panel" else None
     found = enumerate(members) if isinstance(members, list) else ()
     return [
@@ -111,7 +119,7 @@ def part_of(composer: Composer, part: str, model: type[Spec], tree: Map) -> Spec
 
 def _across(composer: Composer, parts: dict[str, Spec], trees: dict[str, Map]) -> None:
     """Checks that need several parts, or files of this machine."""
-    for conflict in conflicts_among(parts):
+    for conflict in conflicts_among(parts, broken=trees.keys() - parts.keys()):
         part, *rest = conflict.key.split(".")
         path = [int(key) if key.isdigit() else key for key in rest]
         composer.complain(conflict.key, conflict.what, mark_of(trees[part], path), conflict.remedy)
@@ -120,7 +128,7 @@ def _across(composer: Composer, parts: dict[str, Spec], trees: dict[str, Map]) -
     if isinstance(reward := parts.get("reward"), RewardSpec):
         assets.check_reward_files(composer, reward, trees["reward"])
     if isinstance(cluster := parts.get("cluster"), ClusterSpec) and cluster.placement == "local":
-        for part in {"policy", "judge", "panel"} & set(parts):
+        for part in {"policy", "judge", "panel", "workflow"} & set(parts):
             for place, tree in _located(part, trees[part]):
                 assets.check_folder(composer, place, tree)
 

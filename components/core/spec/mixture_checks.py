@@ -40,7 +40,7 @@ def mixture_conflicts(reward: RewardSpec, data: DataSpec) -> Iterable[Conflict]:
                 f"{who}, but code has no reference answer that reward.protocol semantic_equality could compare with",
                 f"set decided_by.{domain}: gold, or reward.protocol: rubric",
             )
-    if reward.asks_in_training and not mixture.asks_a_judge:
+    if reward.asks_in_training and reward.combine != "workflow" and not mixture.asks_a_judge:
         yield Conflict(
             "reward.combine",
             f"{reward.combine} asks a judge, but data.mixture.decided_by leaves it nothing to decide",

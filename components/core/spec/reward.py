@@ -18,7 +18,7 @@ JudgeProtocol = Literal[
     "pairwise",
 ]
 
-Combine = Literal["rubric", "verif", "rule_only", "length", "random", "format"]
+Combine = Literal["rubric", "verif", "rule_only", "length", "random", "format", "workflow"]
 
 CONTROLS: Final = frozenset({"rule_only", "length", "random", "format"})
 """Ways to a reward that ask no judge in training."""
@@ -51,9 +51,10 @@ class RewardSpec(Spec):
     Default: "likelihood_ratio"."""
     combine: Combine = "rubric"
     """How a row's lines become the reward: rubric (points of the lines met over positive points), verif (mean over the
-    rule lines x the judge's verdict on the others), or a control arm that asks no judge in training: rule_only (share
-    of the rule lines met), length (words up to length_target), random (uniform in [0, 1)), format (share of the marks
-    of a well-formed text). Held-out responses of a control arm are scored by the judge with rubric. Unit: none.
+    rule lines x the judge's verdict on the others), workflow (the experiment's part workflow says what a program
+    earns), or a control arm that asks no judge in training: rule_only (share of the rule lines met), length (words up
+    to length_target), random (uniform in [0, 1)), format (share of the marks of a well-formed text). Held-out responses
+    of a control arm are scored by the judge with rubric. Unit: none.
     Default: "rubric"."""
     clip: bool = True
     """Whether rubric (and rule_only) counts a sum below 0 as 0, as RuscaRL trains. Off, the reward is the ratio itself:
@@ -87,7 +88,7 @@ class RewardSpec(Spec):
 
     @property
     def asks_in_training(self) -> bool:
-        """Whether the reward of a training sample takes a judge."""
+        """Whether the reward of a training sample takes a model that is asked: a judge, or what executes workflows."""
         return self.combine not in CONTROLS
 
     def conflicts(self) -> Iterable[Conflict]:
@@ -98,7 +99,7 @@ class RewardSpec(Spec):
             if not in_use and self._is_set(key):
                 yield Conflict(key, f"it has no effect with protocol {self.protocol}", f"remove {key}")
         used = {
-            "clip": self.combine != "verif",
+            "clip": self.combine not in ("verif", "workflow"),
             "length_target": self.combine == "length",
             "pause_minutes": self.asks_in_training,
         }

@@ -5,18 +5,20 @@ import json
 from pathlib import Path
 from typing import Any
 
-from components.core.spec.compose import FOLDERS, REPLACED
+from components.core.spec.compose import FOLDERS, NAMED, REPLACED, WORKFLOW
 from components.core.spec.experiment import MODELS, PARTS, Experiment
+from components.core.spec.workflow_reward import WorkflowRewardSpec
 
 
 def export_schemas(folder: Path) -> list[Path]:
-    """Write one schema for experiments and one for each kind of part; returns the files.
+    """Write one schema for experiments and one for each kind of file; returns the files.
 
     A file's name may stand in for ``name``, so the schemas do not require it; in an experiment a part may be a name, a
     mapping, or a mapping with ``use`` that needs only what it changes; an experiment with ``use`` needs no part at all.
     """
     folder.mkdir(parents=True, exist_ok=True)
     schemas = {part: _file_schema(MODELS[part].model_json_schema()) for part in FOLDERS}
+    schemas["ladder"] = _file_schema(WorkflowRewardSpec.model_json_schema())
     schemas["experiment"] = _experiment_schema()
     written = []
     for name, schema in schemas.items():
@@ -48,6 +50,14 @@ def _experiment_schema() -> dict[str, Any]:
     members = definitions["PanelSpec"]["properties"]["members"]
     named = {"type": "string", "description": "A file in configs/judges, or a path that ends in .yaml."}
     members["items"] = {"anyOf": [named, {"type": "object", "required": ["use"]}, members["items"]]}
+    workflow = definitions["WorkflowSpec"]["properties"]
+    for key, part in WORKFLOW.items():
+        named = {"type": "string", "description": f"A file in configs/{NAMED[part]}, or a path that ends in .yaml."}
+        former = workflow[key]
+        workflow[key] = {
+            "anyOf": [named, {"type": "object", "required": ["use"]}, former],
+            "description": former.get("description", ""),
+        }
     shared = {"$defs": schema.pop("$defs")}
     return {**shared, "if": {"required": ["use"]}, "then": _starting(schema, shared["$defs"]), "else": schema}
 

@@ -1,7 +1,7 @@
 """Training: GRPO's settings."""
 
 from collections.abc import Iterable
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -57,6 +57,9 @@ class TrainingSpec(Spec):
     """Low-rank adapters; null trains all weights. Unit: none. Default: null."""
     scaffold: ScaffoldSpec | None = None
     """Shows training prompts a part of their rubric; null shows none. Unit: none. Default: null."""
+    trackers: tuple[Literal["wandb", "mlflow"], ...] = ()
+    """Where metrics go beside the run's own files and tensorboard. Keys and addresses come from the environment
+    (WANDB_API_KEY, MLFLOW_TRACKING_URI), never from here. Unit: none. Default: []."""
     checkpoint_every: Count = 10
     """A killed run goes on from the last checkpoint; the last step always has one. Unit: steps. Default: 10."""
     keep_checkpoints: Count = 1
@@ -85,6 +88,8 @@ class TrainingSpec(Spec):
                 f"{self.scaffold.full} samples of a group of rollouts_per_prompt {self.rollouts_per_prompt}",
                 f"use at most {self.rollouts_per_prompt}",
             )
+        if len(set(self.trackers)) < len(self.trackers):
+            yield Conflict("trackers", f"{', '.join(self.trackers)} names one twice", "name each once")
         if self.top_k == 0:
             yield Conflict("top_k", "0 keeps no token", "use -1 to keep all, or 1 and more")
         if self.stall_minutes > self.deadline_minutes:

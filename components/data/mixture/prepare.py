@@ -13,6 +13,7 @@ from components.data.mixture.notices import notices
 from components.data.mixture.plan import NAMES, Plan, plan
 from components.data.mixture.reading import read_sources
 from components.data.mixture.stage import Index, Stage
+from components.data.mixture.wording import wording_of
 from components.data.mixture.workspace import workspace
 from components.data.mixture.writing import HELDOUT, TEST_INDEX, TRAIN, write_json, write_tables
 from components.tasks.sets import DATASETS
@@ -43,6 +44,7 @@ def prepare_mixture(experiment: "Experiment", out: Path, work: Path, progress: P
     data = experiment.data
     mixture = data.mixture
     assert mixture is not None
+    wording = wording_of(experiment)
     with workspace(work) as scratch:
         stage = Stage(scratch, mixture.dedup.ngram)
         sources = read_sources(experiment, stage, work, progress)
@@ -51,12 +53,20 @@ def prepare_mixture(experiment: "Experiment", out: Path, work: Path, progress: P
         chosen = plan(mixture, index, stage.buckets, seed=experiment.seed, heldout_rows=data.heldout_rows)
         progress.phase("writing the tables")
         rows = write_tables(
-            out, stage, index, chosen, seed=experiment.seed, system_prompt=experiment.policy.system_prompt
+            out,
+            stage,
+            index,
+            chosen,
+            seed=experiment.seed,
+            system_prompt=experiment.policy.system_prompt,
+            turn=wording.turn,
         )
         contaminated = _contaminated(stage, index, chosen)
     draw = draw_of(experiment, index, chosen)
     info = info_of(experiment, index, chosen, sources, contaminated)
     info["notes"] = notices(info)
+    if wording.version is not None:
+        info["prompts"] = {"ask_for": "workflows", "version": wording.version}
     info["outputs"] = {name: {"rows": count, "sha256": sha256_file(out / name)} for name, count in rows.items()}
     write_json(out / "draw.json", draw)
     write_json(out / "info.json", info)

@@ -26,6 +26,7 @@ from components.data.mixture.row import ANY, TEST, TRAIN, TaskRow
 from components.data.mixture.rubric import Rubrics
 from components.data.mixture.stage import Stage, Staged
 from components.data.mixture.templates import render, template_of
+from components.data.mixture.wording import wording_of
 from components.data.mixture.words import digest_of, normalised, outlined
 from components.judge.rubrics import read_rubric
 from components.reward.rows import check_heldout_row, check_row
@@ -167,6 +168,7 @@ class Maker:
         mixture = experiment.data.mixture
         assert mixture is not None
         self._facts = mixture.supporting_facts
+        self._templates = wording_of(experiment).folder
         self._trees = mixture.dedup.code_ast
         self._rubrics = Rubrics(experiment)
         self._reward = experiment.reward
@@ -181,7 +183,7 @@ class Maker:
         Raises:
             ContractError: the reward has no number for rows of this data set.
         """
-        problem = render(template_of(row, facts=self._facts), row.fields)
+        problem = render(self._templates, template_of(row, facts=self._facts), row.fields)
         gold = gold_text(row.gold)
         digest = digest_of(row.dataset, row.official_id, problem, gold)
         number = int.from_bytes(digest[:8], "little")

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from components.core.contracts import PROMPTS
+from components.data.mixture.wording import Turn
 from components.tasks.sets import DATASETS
 
 GROUP_ROWS: Final = 4096
@@ -22,7 +23,13 @@ _INFO: Final = PROMPTS.field("extra_info").type
 
 
 def prompts(
-    rows: pa.RecordBatch, *, split: str, first: int, groups: npt.NDArray[np.uint64], system_prompt: str | None
+    rows: pa.RecordBatch,
+    *,
+    split: str,
+    first: int,
+    groups: npt.NDArray[np.uint64],
+    system_prompt: str | None,
+    turn: Turn | None = None,
 ) -> pa.RecordBatch:
     """Rows of the PROMPTS contract.
 
@@ -32,13 +39,15 @@ def prompts(
         first: the index of the first row in its table.
         groups: number of each row's group, which ``template`` names.
         system_prompt: put in front of every prompt; None for none.
+        turn: makes the user's turn of a problem, which ``question`` holds as it is; None where that is the turn.
     """
     count, problem = rows.num_rows, rows.column("problem")
     turns = 1 if system_prompt is None else 2
-    contents, roles = problem, pa.repeat(pa.scalar("user"), count * turns)
+    asked = problem if turn is None else _asked(rows, turn)
+    contents, roles = asked, pa.repeat(pa.scalar("user"), count * turns)
     if system_prompt is not None:
         # The system prompt once, behind the problems; then both by turns.
-        both = pa.concat_arrays([problem, pa.array([system_prompt], pa.string())])
+        both = pa.concat_arrays([asked, pa.array([system_prompt], pa.string())])
         places = np.empty(count * 2, np.int64)
         places[0::2], places[1::2] = count, np.arange(count)
         contents = both.take(pa.array(places))
@@ -64,6 +73,11 @@ def prompts(
         pa.StructArray.from_arrays(info, fields=list(_INFO)),
     ]
     return pa.record_batch(columns, PROMPTS)
+
+
+def _asked(rows: pa.RecordBatch, turn: Turn) -> pa.Array:
+    texts, golds = rows.column("problem").to_pylist(), rows.column("gold").to_pylist()
+    return pa.array([turn(text, gold) for text, gold in zip(texts, golds, strict=True)], pa.string())
 
 
 def json_lines(rows: pa.RecordBatch, *, split: str) -> bytes:
@@ -96,10 +110,14 @@ class TableWriter:
         lines: of the JSON lines; None for none.
         split: train, heldout or test.
         system_prompt: put in front of every prompt; None for none.
+        turn: see :func:`prompts`.
     """
 
-    def __init__(self, path: Path, lines: Path | None, *, split: str, system_prompt: str | None) -> None:
+    def __init__(
+        self, path: Path, lines: Path | None, *, split: str, system_prompt: str | None, turn: Turn | None = None
+    ) -> None:
         self._split = split
+        self._turn = turn
         self._system = system_prompt
         self._parquet = pq.ParquetWriter(path, PROMPTS, use_dictionary=_DICTIONARY)
         self._lines: IO[bytes] | None = None if lines is None else lines.open("wb")
@@ -117,13 +135,14 @@ class TableWriter:
         """Take rows, with their groups' numbers."""
         if not rows.num_rows:
             return
-        self._waiting.append(
-            prompts(rows, split=self._split, first=self.rows, groups=groups, system_prompt=self._system)
+        made = prompts(
+            rows, split=self._split, first=self.rows, groups=groups, system_prompt=self._system, turn=self._turn
         )
+        self._waiting.append(made)
         if self._lines is not None:
             self._lines.write(json_lines(rows, split=self._split))
         self.rows += rows.num_rows
-        self._bytes += rows.nbytes
+        self._bytes += rows.nbytes if self._turn is None else made.nbytes
         if sum(batch.num_rows for batch in self._waiting) >= GROUP_ROWS or self._bytes >= GROUP_BYTES:
             self._flush()
 

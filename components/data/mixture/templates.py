@@ -1,4 +1,4 @@
-"""The prompts' wording: a text file a data set, in ``prompts`` beside this module."""
+"""From a task to its text: a template for each data set."""
 
 import functools
 import re
@@ -8,7 +8,6 @@ from typing import Final
 
 from components.data.mixture.row import TaskRow
 
-FOLDER: Final = Path(__file__).parent / "prompts"
 _FIELD: Final = re.compile(r"\{([a-z]+)\}")
 
 
@@ -28,12 +27,19 @@ def template_of(row: TaskRow, *, facts: bool) -> str:
     return row.dataset
 
 
-def render(name: str, fields: Mapping[str, str]) -> str:
-    """The user's turn. What a field holds is never taken for a field itself, whatever braces it has."""
-    return "".join([fields[part] if number % 2 else part for number, part in enumerate(_parts(name))])
+def render(folder: Path, name: str, fields: Mapping[str, str]) -> str:
+    """The text. What a field holds is never taken for a field itself, whatever braces it has.
+
+    Args:
+        folder: of the templates.
+        name: of one.
+        fields: its values.
+    """
+    parts = _parts(folder, name)
+    return "".join([fields[part] if number % 2 else part for number, part in enumerate(parts)])
 
 
 @functools.cache
-def _parts(name: str) -> tuple[str, ...]:
+def _parts(folder: Path, name: str) -> tuple[str, ...]:
     """Literal text and names of fields by turns."""
-    return tuple(_FIELD.split((FOLDER / f"{name}.txt").read_text(encoding="utf-8").rstrip("\n")))
+    return tuple(_FIELD.split((folder / f"{name}.txt").read_text(encoding="utf-8").rstrip("\n")))

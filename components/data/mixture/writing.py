@@ -13,6 +13,7 @@ from components.data.mixture.plan import NAMES, Plan
 from components.data.mixture.splits import least, ranks
 from components.data.mixture.stage import Index, Stage
 from components.data.mixture.tables import TableWriter, chunks, renamed, repeated_ids
+from components.data.mixture.wording import Turn
 from components.tasks.tables import FOLDER, MIXED
 
 TRAIN, HELDOUT = "train.parquet", "heldout.parquet"
@@ -21,7 +22,7 @@ TEST_INDEX = "test_index.json"
 
 
 def write_tables(
-    out: Path, stage: Stage, index: Index, plan: Plan, *, seed: int, system_prompt: str | None
+    out: Path, stage: Stage, index: Index, plan: Plan, *, seed: int, system_prompt: str | None, turn: Turn | None = None
 ) -> dict[str, int]:
     """Write every table and every file of JSON lines.
 
@@ -32,6 +33,7 @@ def write_tables(
         plan: where they go.
         seed: of the experiment.
         system_prompt: put in front of every prompt; None for none.
+        turn: makes the user's turn of a problem; None where the problem is the turn.
 
     Returns:
         Rows of each file, by its path in ``out``.
@@ -43,7 +45,8 @@ def write_tables(
 
         def table(name: str, lines: str | None, split: str) -> TableWriter:
             path = None if lines is None else out / lines
-            return stack.enter_context(TableWriter(out / name, path, split=split, system_prompt=system_prompt))
+            writer = TableWriter(out / name, path, split=split, system_prompt=system_prompt, turn=turn)
+            return stack.enter_context(writer)
 
         wanted: list[tuple[str, str | None, npt.NDArray[np.bool_], TableWriter]] = []
         train = table(TRAIN, TRAIN_LINES, "train")

@@ -170,7 +170,7 @@ class Transport:
             now = self.clock()
             if isinstance(got, Good):
                 self._gate.take_out(refused)
-                return self._reply(got, slot, calls, now - begun)
+                return self._reply(got, slot, calls, now - begun, now - slot.began)
             if got.signal is Signal.KEY_REFUSED:
                 refused.add(slot.key.index)
             trouble = got
@@ -201,11 +201,11 @@ class Transport:
         jitter = full_jitter(calls - 1, self._dice)
         return jitter if trouble.counts else min(jitter, _LONGEST_REFUSED)
 
-    def _reply(self, good: Good, slot: Slot, calls: int, seconds: float) -> Reply:
+    def _reply(self, good: Good, slot: Slot, calls: int, seconds: float, served: float) -> Reply:
         def settle(tokens: int) -> None:
             slot.key.give_back(0.0, slot.tokens - tokens, self.clock())
 
-        return Reply(good.data, good.body, calls, seconds, slot.key.index, slot.endpoint.index, settle)
+        return Reply(good.data, good.body, calls, seconds, slot.key.index, slot.endpoint.index, served, settle)
 
     def _waited_in_vain(self) -> Trouble:
         stats = self.stats()

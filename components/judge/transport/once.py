@@ -43,4 +43,5 @@ class Once:
         got = await self._wire.send("POST", 0, 0, path, body, limit, read)
         if isinstance(got, Trouble):
             return Failure(got.reason, got.detail, got.body, 1, 0, 0)
-        return Reply(got.data, got.body, 1, time.monotonic() - begun)
+        seconds = time.monotonic() - begun
+        return Reply(got.data, got.body, 1, seconds, served=seconds)

@@ -46,6 +46,7 @@ class Reply:
         seconds: from the request to the whole reply, waiting and repetitions included.
         key: index of the key that was used.
         endpoint: index of the endpoint that was used.
+        served: seconds of the call that brought it, once it had its permit.
         settle: corrects the token bucket; see :meth:`used`.
     """
 
@@ -55,6 +56,7 @@ class Reply:
     seconds: float = 0.0
     key: int = 0
     endpoint: int = 0
+    served: float = 0.0
     settle: Callable[[int], None] = dataclasses.field(default=_keep, repr=False, compare=False)
 
     def used(self, tokens: int) -> None:

@@ -1,6 +1,7 @@
 """The page: one self-contained HTML file from the findings."""
 
 import base64
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,9 +11,12 @@ from markupsafe import Markup
 from components.report import format as fmt
 from components.report import settings
 from components.report.examples import visible
+from components.report.figures import Figure
 from components.report.heldout import Unit
+from components.report.page import data_uri
 from components.report.tasks.results import metric_names
 from components.report.tasks.summary import Findings
+from components.report.tasks.workflow_plots import draw
 from components.tasks.results import LABELS
 
 if TYPE_CHECKING:
@@ -26,7 +30,7 @@ DECIDED = {
 }
 
 
-def build_page(experiment: "Experiment", findings: Findings) -> str:
+def build_page(experiment: "Experiment", findings: Findings, figures: Sequence[Figure] = ()) -> str:
     """The report as HTML. Questions and responses are text from outside: the template escapes them."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader([FOLDER, FOLDER.parent]),
@@ -52,6 +56,7 @@ def build_page(experiment: "Experiment", findings: Findings) -> str:
         comparable=mixture is None or mixture.split == "official",
         training_settings=settings.training_settings(experiment),
         yaml=settings.as_yaml(experiment),
+        workflow_pictures=[(figure, Markup(draw(figure)), data_uri(figure)) for figure in figures],
         fmt=fmt,
         unit=Unit,
         visible=visible,

@@ -50,7 +50,7 @@ def read_results(scores: Path) -> Results:
     """
     try:
         models = {path.parent.name: json.loads(path.read_bytes()) for path in sorted(scores.glob(f"*/{FILE}"))}
-        comparison = json.loads((scores / COMPARISON).read_bytes()) if len(models) > 1 else {}
+        comparison = json.loads((scores / COMPARISON).read_bytes()) if {BASE, TRAINED} <= models.keys() else {}
         plot = (scores / PLOT).read_bytes()
     except (OSError, ValueError) as error:
         raise ContractError(f"figures of the test sets cannot be read: {error}", where=str(scores)) from error

@@ -1,5 +1,6 @@
 """The step report of a mixture: from the earlier steps' tables to report.html and summary.json."""
 
+import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,9 @@ from components.report.tasks.page import build_page
 from components.report.tasks.results import pick_examples, read_results
 from components.report.tasks.rollouts import analyse, read_rollouts
 from components.report.tasks.summary import Findings, build_summary, headline, read_mixture
+from components.report.tasks.workflow_figures import workflow_figures
+from components.report.tasks.workflows import read_workflows
+from components.tasks.statistics import Sampling as TaskSampling
 
 if TYPE_CHECKING:
     from components.core.manifest import Scalar
@@ -46,10 +50,16 @@ def run(context: StepContext) -> Mapping[str, "Scalar"]:
         examples=pick_examples(inputs["scores"], inputs["generations"]),
         mixture=read_mixture(inputs["data"]),
         manifests=context.manifests,
+        workflows=read_workflows(experiment, inputs, TaskSampling(**dataclasses.asdict(sampling))),
     )
     progress.phase("writing the page")
     (context.out / "summary.json").write_text(to_json(build_summary(experiment, findings)), encoding="utf-8")
-    (context.out / "report.html").write_text(build_page(experiment, findings), encoding="utf-8")
+    figures = [] if findings.workflows is None else workflow_figures(findings.workflows)
+    folder = context.out / "figures"
+    for figure in figures:
+        folder.mkdir(exist_ok=True)
+        (folder / f"{figure.key}.csv").write_text(figure.csv(), encoding="utf-8")
+    (context.out / "report.html").write_text(build_page(experiment, findings, figures), encoding="utf-8")
     return headline(findings)
 
 
@@ -59,5 +69,5 @@ STEP = Step(
     depends=depends,
     run=run,
     needs={"training": ("*.parquet",), "data": ("train.parquet", "info.json", "draw.json")},
-    packages=("jinja2", "numpy", "pyarrow"),
+    packages=("jinja2", "matplotlib", "numpy", "pyarrow"),
 )

@@ -12,6 +12,7 @@ from components.report.summary import lineage, plain
 from components.report.tasks.agreement import Agreement
 from components.report.tasks.results import Pair, Results
 from components.report.tasks.rollouts import Learning
+from components.report.tasks.workflows import Workflows
 
 if TYPE_CHECKING:
     from components.core.spec import Experiment
@@ -30,6 +31,7 @@ class Findings:
         examples: kind -> answers side by side.
         mixture: the object of prepare-data's ``info.json``.
         manifests: of the earlier steps.
+        workflows: of a policy that writes them; None elsewhere.
     """
 
     results: Results
@@ -38,6 +40,7 @@ class Findings:
     examples: Mapping[str, Sequence[Pair]]
     mixture: Mapping[str, Any]
     manifests: Mapping[str, Manifest]
+    workflows: Workflows | None = None
 
 
 def read_mixture(data: Path) -> dict[str, Any]:
@@ -73,6 +76,7 @@ def build_summary(experiment: "Experiment", findings: Findings) -> dict[str, Any
             name: {**plain(found), "agree": found.agree, "kappa": found.kappa}
             for name, found in findings.agreement.items()
         },
+        **({} if findings.workflows is None else {"workflows": plain(findings.workflows)}),
         "mixture": dict(findings.mixture),
         "lineage": {key: lineage(manifest) for key, manifest in findings.manifests.items()},
     }
@@ -81,6 +85,8 @@ def build_summary(experiment: "Experiment", findings: Findings) -> dict[str, Any
 def headline(findings: Findings) -> dict[str, float | int | None]:
     """What the step returns for the artifact's metadata."""
     found: dict[str, float | int | None] = {"groups_with_variance": findings.learning.total.share}
+    if findings.workflows is not None:
+        found["valid_workflows"] = findings.workflows.valid["all"].value
     for model, result in findings.results.models.items():
         found |= {f"{model}_{name}": mean["value"] for name, mean in result["means"].items()}
     return found

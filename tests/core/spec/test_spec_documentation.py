@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from pydantic.fields import FieldInfo
 
-from components.core.spec import mixture, source, tasks
+from components.core.spec import mixture, source, tasks, workflow, workflow_buffer, workflow_reward
 from components.core.spec.base import Spec
 from components.core.spec.cluster import ClusterSpec, StoreSpec
 from components.core.spec.data import CriterionSpec, DataSpec, GoldSpec
@@ -66,6 +66,22 @@ MODELS: list[type[Spec]] = [
     source.PackageSource,
     source.TinySource,
     source.UriSource,
+    workflow_reward.WorkflowRewardSpec,
+    workflow.WorkflowCorrectness,
+    workflow.WorkflowBudget,
+    workflow.WorkflowSpec,
+    workflow_buffer.EncoderPackage,
+    workflow_buffer.EmbedderSpec,
+    workflow_buffer.BufferSpec,
+    workflow_reward.TermWeights,
+    workflow_reward.DomainLadders,
+    workflow_reward.EfficiencyLadder,
+    workflow_reward.SimplicityLadders,
+    workflow_reward.FormValues,
+    workflow_reward.ScoreLadder,
+    workflow_reward.ScoreRung,
+    workflow_reward.CostLadder,
+    workflow_reward.CostRung,
 ]
 
 

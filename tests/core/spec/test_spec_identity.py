@@ -44,6 +44,7 @@ def _changed(*overrides: str, base: str = "tiny") -> set[str]:
         ("training.stall_minutes=4", set()),
         ("training.checkpoint_every=2", set()),
         ("training.keep_checkpoints=1", set()),
+        ("training.trackers=[wandb]", set()),
         ("judge.model_name=other", {"judge"}),
         ("judge.source.seed=9", {"judge"}),
         ("judge.context_tokens=1024", {"judge"}),

@@ -7,12 +7,12 @@ from typing import Any
 import jsonschema
 import pytest
 
-from components.core.spec.compose import FOLDERS
+from components.core.spec.compose import NAMED
 from components.core.spec.load import DEFAULT_CONFIGS
 from components.core.spec.reader import read_file
 from components.core.spec.schema import export_schemas
 
-KINDS = {**FOLDERS, "experiment": "experiments"}
+KINDS = {**NAMED, "experiment": "experiments"}
 
 
 @pytest.fixture(scope="module")

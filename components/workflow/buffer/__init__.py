@@ -1,0 +1,1 @@
+"""The experience buffer: workflows that earned much, as examples for similar problems."""

@@ -1,0 +1,1 @@
+"""Quick tests of what workflow RL needs, for people: each says what works."""

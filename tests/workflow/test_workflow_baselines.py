@@ -1,0 +1,94 @@
+"""Baselines: valid whatever the seed, different from each other, and executed as any workflow is."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scripted_executor import PLENTY, SUM, Model, executor
+from workflow_signatures import SIGNATURES, template
+
+from components.core.errors import ConfigError
+from components.workflow.baselines import as_response, direct, hand_written, programs, random_valid
+from components.workflow.broker.broker import Broker
+from components.workflow.contract.outcome import Form, Plan
+from components.workflow.contract.validate import validate
+from components.workflow.operators import REGISTRY
+from components.workflow.random_program import attribute_of, random_program
+from components.workflow.run.execution import Status
+from components.workflow.run.executor import Executor
+from components.workflow.types import Problem
+
+PROBLEMS = [
+    SUM,
+    Problem("qa", "squad2", "Who?", None, None),
+    Problem("code", "mbpp", "Twice.", "twice", None),
+    Problem("code", "custom_code", "Twice.", None, None),
+]
+
+
+def planned(source: str) -> Plan:
+    plan = validate(as_response(source), SIGNATURES)
+    assert isinstance(plan, Plan), (plan, source)
+    assert plan.form is Form.EXACT
+    return plan
+
+
+@pytest.mark.parametrize("name", ["direct", "hand_written", "random_valid"])
+@pytest.mark.parametrize("problem", PROBLEMS, ids=["math", "qa", "code", "nameless"])
+def test_baselines_are_valid_and_take_what_the_problem_has(problem: Problem, name: str) -> None:
+    plan = planned(programs(3)[name](problem))
+    assert plan.takes_entry_point <= (problem.entry_point is not None)
+    if name == "direct":
+        assert [use.operator for use in plan.uses] == ["Custom"]
+
+
+def test_the_hand_written_ones_are_the_templates() -> None:
+    for problem in PROBLEMS[:3]:
+        assert hand_written(problem) == template(problem.domain)
+    # Operators of the template need a function's name.
+    assert hand_written(PROBLEMS[3]) == direct(PROBLEMS[3])
+    with pytest.raises(ConfigError, match="'law'"):
+        direct(Problem("law", "x", "", None, None))
+
+
+@pytest.mark.parametrize("entry_point", [None, "twice"])
+def test_five_hundred_random_programs_are_valid_and_differ(entry_point: str | None) -> None:
+    problem = Problem("code", "mbpp", "Twice.", entry_point, None)
+    plans = [planned(random_valid(seed, problem)) for seed in range(500)]
+    # Two calls without a choice in them can come twice; more than one in ten would be a poor mixture.
+    assert len({plan.digest for plan in plans}) > 450
+    used = {use.operator for plan in plans for use in plan.uses}
+    assert used == set(REGISTRY) - (set() if entry_point else {"CustomCodeGenerate", "Test"})
+    assert all(2 <= len(plan.uses) <= 5 for plan in plans)
+
+
+@given(st.integers(-(2**40), 2**40), st.booleans(), st.integers(2, 9))
+def test_any_seed_gives_the_same_valid_program_again(seed: int, entry_point: bool, steps: int) -> None:
+    source = random_program(seed, entry_point=entry_point, steps=steps)
+    planned(source)
+    assert source == random_program(seed, entry_point=entry_point, steps=steps)
+
+
+def test_any_selection_of_operators_will_do() -> None:
+    for name in ("Custom", "Programmer", "AnswerGenerate"):
+        plan = planned(random_program(1, entry_point=False, registry={name: REGISTRY[name]}))
+        assert {use.operator for use in plan.uses} == {name}
+
+
+@pytest.mark.parametrize(
+    ("name", "attribute"),
+    [("ScEnsemble", "sc_ensemble"), ("Test", "test"), ("CustomCodeGenerate", "custom_code_generate")],
+)
+def test_attributes_are_named_after_operators(name: str, attribute: str) -> None:
+    assert attribute_of(name) == attribute
+
+
+async def test_a_direct_answer_is_one_question() -> None:
+    model = Model("\\boxed{42}")
+    async with model.serve() as url, executor(url) as made:
+        one = Executor(lambda problem, budget: Broker(made, budget, problem), SIGNATURES, concurrency=1)
+        found = await one.run(planned(direct(SUM)), SUM, PLENTY)
+        await one.close()
+    assert (found.status, found.answer) == (Status.ANSWERED, "\\boxed{42}")
+    (prompt,) = model.prompts
+    assert prompt.endswith(SUM.text)
+    assert "\\boxed{}" in prompt
