@@ -35,13 +35,13 @@ class Measure(enum.StrEnum):
     SHIFT = "shift"
     """Value of the changed form minus value of the placebo's, item by item."""
     FIRST_SLOT = "first_slot"
-    """Preference for the first place minus one half; pairwise alone. The placebo has it as well and is not subtracted."""
+    """Preference for the first place minus one half; pairwise alone. A placebo has it too and is not subtracted."""
     ACCEPTANCE = "acceptance"
     """Value of a response without content: what a right judge gives is 0."""
     DISAGREEMENT = "disagreement"
     """Share of repetitions that contradict each other, minus that between two readings of one reply (0)."""
     FAILURE = "failure"
-    """Share of unanswerable calls of the changed form minus that of the placebo's: here the failure is what is observed."""
+    """Share of failed calls of the changed form minus that of the placebo's: here failing is what is observed."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Form:
         response: the response, as the judge reads it.
         criteria: lines of the rubric, in the order shown.
         reference: a right answer that the judge is shown; None shows none.
-        scale: lowest to highest mark as the judge reads them, such as ("1", "2", "3", "4", "5") or ("E", "D", "C", "B", "A").
+        scale: lowest to highest mark as the judge reads them, such as ("1", "2", "3", "4", "5") or ("E", ..., "A").
         listing: order in which the scale is explained, ``up`` or ``down``.
     """
 
