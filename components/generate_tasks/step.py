@@ -17,6 +17,7 @@ from components.generate_tasks.kept_open import KeptOpen
 from components.models.materialize import cache_folder, materialize
 from components.tasks.sets import DOMAINS
 from components.tasks.tables import FOLDER, read_tests
+from components.workflow.unused import unused
 
 if TYPE_CHECKING:
     from components.core.spec import Experiment
@@ -70,6 +71,7 @@ def _step(models: Callable[["Experiment"], tuple[str, ...]], *, called: str = "t
         depends=depends,
         run=run,
         packages=("torch", "transformers"),
+        unused=unused,
         needs={"data": (f"{FOLDER}/*.parquet",)},
     )
 

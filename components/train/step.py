@@ -32,6 +32,7 @@ from components.workflow.log import WorkflowLog
 from components.workflow.log_name import NAME as WORKFLOWS_NAME
 from components.workflow.log_name import TABLE as WORKFLOWS_TABLE
 from components.workflow.operators import MODULES
+from components.workflow.unused import unused
 
 LEDGER = "ledger.sqlite"
 """In the work folder; the reward manager writes it."""
@@ -247,4 +248,5 @@ STEP = Step(
         "components.engine.workflow_loop",
         *MODULES,
     ),
+    unused=unused,
 )
