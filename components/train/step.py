@@ -32,6 +32,7 @@ from components.workflow.log import WorkflowLog
 from components.workflow.log_name import NAME as WORKFLOWS_NAME
 from components.workflow.log_name import TABLE as WORKFLOWS_TABLE
 from components.workflow.operators import MODULES
+from components.workflow.prompts.layer2 import enhancements_identity
 from components.workflow.unused import unused
 
 LEDGER = "ledger.sqlite"
@@ -223,6 +224,7 @@ def _depends(experiment: Experiment) -> dict[str, Any]:
     return {
         "policy": experiment.policy_identity(),
         **experiment.rewarding_identity(),
+        **enhancements_identity(experiment),
         "training": experiment.training_identity(),
         "seed": experiment.seed,
     }
