@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from components.core.errors import GavelError, StepError
-from components.core.services.process import die_with_parent
+from components.core.services.process import ProcessId, descendants, die_with_parent, kill_all
 from components.workflow.checks.finding import Finding
 from components.workflow.checks.generator import finding_of
 from components.workflow.checks.problems import KNOWN
@@ -90,10 +90,12 @@ async def _writer(experiment: "Experiment", state: Path) -> AsyncIterator[Connec
     child = context.Process(target=_write, args=(experiment.to_json(), str(state), there))
     child.start()
     there.close()
+    process = ProcessId.of(child.pid or 0)
     try:
         yield here
     finally:
-        child.kill()
+        # vLLM has processes of its own.
+        kill_all([*descendants(process), process])
         await asyncio.to_thread(child.join)
         here.close()
 
