@@ -75,7 +75,7 @@ def _run(run: RunPlan) -> Iterable[str]:
         yield _line("memory", _need(need))
     for work in run.work:
         yield from _work(work)
-    if not run.work:
+    if not any(work.role == "judge" for work in run.work):
         yield _line("judge", "nobody is asked: rules decide")
         yield _line("  calls", "0")
     yield from _time(run)
@@ -107,8 +107,9 @@ def _place(run: RunPlan) -> Iterable[str]:
 
 def _work(work: JudgeWork) -> Iterable[str]:
     judge, expected = work.judge, work.expected
-    yield _line("judge", f"{judge.name} ({judge.serving})")
-    parts = f"training {_count(work.training.calls)}, held-out {_count(work.scoring.calls)}"
+    yield _line(work.role, f"{judge.name} ({judge.serving})")
+    scored = "tests with baselines" if work.role == "executor" else "held-out"
+    parts = f"training {_count(work.training.calls)}, {scored} {_count(work.scoring.calls)}"
     yield _line("  calls", f"{_count(expected.calls)} expected ({parts}); at most {_count(work.most.calls)}")
     if expected.calls is None:
         yield _line("", "the rows bring their own criteria: say how many a row has, CRITERIA=5")

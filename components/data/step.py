@@ -26,6 +26,7 @@ from components.gold.wordlists import word_list_path
 from components.judge.rule import Rule
 from components.judge.verdict import Criterion
 from components.reward.rows import check_heldout_row, check_row
+from components.workflow.unused import unused
 
 if TYPE_CHECKING:
     from components.core.spec import Experiment
@@ -201,4 +202,4 @@ def file_summary(data: "DataSpec", reading: Reading) -> dict[str, object]:
     }
 
 
-STEP = Step(name="prepare-data", module="components.data.step", depends=depends, run=run)
+STEP = Step(name="prepare-data", module="components.data.step", depends=depends, run=run, unused=unused)

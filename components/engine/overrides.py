@@ -9,8 +9,8 @@ from pathlib import Path
 
 from components.core.draw import NAME as DRAW
 from components.core.spec.experiment import Experiment
+from components.engine.agent_loops import AGENT_LOOPS, SCAFFOLD_LOOP, WORKFLOW_LOOP
 from components.engine.cpu import PLATFORM_MODULE, ROLLOUT_MODULE, ROLLOUT_NAME
-from components.engine.scaffold_names import AGENT_LOOPS, LOOP_NAME, WORKFLOW_LOOP_NAME
 from components.engine.trackers import loggers
 from components.engine.updates import ENGINE_MODULE
 
@@ -171,7 +171,7 @@ def _rollout(experiment: Experiment, cpu: bool) -> list[str]:
     room = training.max_prompt_tokens + (training.scaffold.max_tokens if training.scaffold is not None else examples)
     loop = [
         f"{_W}.rollout.agent.agent_loop_config_path={_text(AGENT_LOOPS)}",
-        f"{_W}.rollout.agent.default_agent_loop={WORKFLOW_LOOP_NAME if examples else LOOP_NAME}",
+        f"{_W}.rollout.agent.default_agent_loop={WORKFLOW_LOOP if examples else SCAFFOLD_LOOP}",
         f"{_W}.rollout.prompt_length={room}",
     ]
     return [

@@ -36,9 +36,11 @@ class WorkflowLoop(SingleTurnAgentLoop):  # type: ignore[misc]
         if not turns or turns[-1]["role"] != "user":
             raise ContractError("a prompt for workflows ends with the user's turn", where=f"row {info['id']}")
 
+        def saying(text: str) -> list[dict[str, Any]]:
+            return [*turns[:-1], {**turns[-1], "content": text}]
+
         async def fits(text: str) -> bool:
-            ids = await self.ct_build_initial_tokens([*turns[:-1], {**turns[-1], "content": text}])
-            return len(ids) <= self._room
+            return len(await self.ct_build_initial_tokens(saying(text))) <= self._room
 
         sample = Sample(info["id"], info["id"], info["question"], "", read_rubric(info["rubric"]))
         text, shown = await self._shower.prompt(
@@ -48,8 +50,7 @@ class WorkflowLoop(SingleTurnAgentLoop):  # type: ignore[misc]
             step=int(kwargs["global_steps"]),
             fits=fits,
         )
-        raw_prompt = [*turns[:-1], {**turns[-1], "content": text}]
-        output = await super().run(sampling_params, priority=priority, **{**kwargs, "raw_prompt": raw_prompt})
+        output = await super().run(sampling_params, priority=priority, **{**kwargs, "raw_prompt": saying(text)})
         output.extra_fields[EXAMPLES] = shown
         return output
 

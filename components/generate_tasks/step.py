@@ -17,6 +17,7 @@ from components.generate_tasks.kept_open import KeptOpen
 from components.models.materialize import cache_folder, materialize
 from components.tasks.sets import DOMAINS
 from components.tasks.tables import FOLDER, read_tests
+from components.workflow.unused import unused
 
 if TYPE_CHECKING:
     from components.core.spec import Experiment
@@ -57,7 +58,8 @@ def _step(models: Callable[["Experiment"], tuple[str, ...]], *, called: str = "t
     def depends(experiment: "Experiment") -> object:
         tasks = tasks_of(experiment).model_dump(mode="json", include=_ANSWERING)
         policy = experiment.policy_identity()
-        baselines = {"baselines": BASELINES} if experiment.workflow is not None else {}
+        workflow = experiment.workflow
+        baselines = {} if workflow is None else {"baselines": BASELINES, "calls": workflow.budget.calls}
         named = {"policy": policy, "tasks": tasks, "seed": experiment.seed, "models": models(experiment)}
         return {**named, **baselines}
 
@@ -70,6 +72,7 @@ def _step(models: Callable[["Experiment"], tuple[str, ...]], *, called: str = "t
         depends=depends,
         run=run,
         packages=("torch", "transformers"),
+        unused=unused,
         needs={"data": (f"{FOLDER}/*.parquet",)},
     )
 
@@ -90,8 +93,9 @@ def _run(context: StepContext, models: Sequence[str], called: str) -> Mapping[st
         mine = _answers(context, name, list(tests.rows.values()), called if name == "trained" else name)
         found[f"{name}_tokens"] = mean_tokens(mine)
         answered += mine
-    if context.experiment.workflow is not None:
-        answered += baseline_rows(list(tests.rows.values()), tasks.samples.model_dump(), context.experiment.seed)
+    if (workflow := context.experiment.workflow) is not None:
+        rows, samples = list(tests.rows.values()), tasks.samples.model_dump()
+        answered += baseline_rows(rows, samples, context.experiment.seed, workflow.budget.calls)
         models = (*models, *BASELINES)
     write_table(context.out / "generations.parquet", answered, GENERATIONS)
     return {**found, "rows": len(answered), "models": ", ".join(sorted(models)), "sets": len(tests.members)}

@@ -199,7 +199,8 @@ def assumed_text(assumed: Assumptions) -> list[str]:
     criteria = "not known" if assumed.criteria is None else f"{assumed.criteria:g}"
     return [
         f"prompts, responses and judges' replies at {assumed.fill:g} of their longest (FILL=); "
-        f"{assumed.again:.0%} of chat replies asked for again (AGAIN=)",
+        f"{assumed.again:.0%} of chat replies asked for again (AGAIN=); a workflow uses that share of the calls and "
+        "tokens of its budget (workflow.budget)",
         f"criteria a row where rows bring their own: {criteria} (CRITERIA=); {assumed.letters:g} characters a token",
         f"time: one measured step on one H100 ({MEASURED.weights / 1e6:.0f}M weights, {MEASURED.responses} responses "
         f"of at most {MEASURED.tokens} tokens: rollout {MEASURED.rollout:g} s, old log-probabilities "

@@ -15,6 +15,7 @@ from components.planning.memory import Need, judge_need, policy_needs
 from components.planning.nodes import Pod, answering_pod, judge_pods, training_pods
 from components.planning.pace import Hours, hours_of
 from components.planning.tokens import JudgeWork, work_of
+from components.planning.workflows import executor_work
 
 if TYPE_CHECKING:
     from components.core.spec import Experiment
@@ -26,7 +27,7 @@ class RunPlan:
 
     Attributes:
         experiment: what is run.
-        work: what each judge is asked.
+        work: what each judge is asked, and the executor model of workflows.
         hours: the time on GPUs; None where nothing comparable was measured.
         needs: memory of its GPUs.
         pods: of its training; none on a local cluster.
@@ -131,6 +132,8 @@ def _run(experiment: "Experiment", assumed: Assumptions) -> RunPlan:
     kubernetes = cluster.kubernetes
     pool = kubernetes.pool(kubernetes.training_pool) if kubernetes is not None else None
     work = [work_of(experiment, judge, assumed) for judge in _asked(experiment)]
+    executor = executor_work(experiment, assumed)
+    work += [] if executor is None else [executor]
     needs = (
         policy_needs(experiment, pool.gpu_memory_gib if pool is not None else None)
         if cluster.accelerator == "gpu"

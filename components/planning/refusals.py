@@ -69,7 +69,7 @@ def over_budget(work: JudgeWork, experiment: "Experiment") -> Iterable[Problem]:
             enough = f"{need:.2f}" if key == "cost" else str(math.ceil(need))
             yield Problem(
                 f"{_key(judge, experiment)}.budget.{key}",
-                f"{limit:,} for judge {judge.name}, and {float(enough):,.10g} are expected",
+                f"{limit:,} for {work.role} {judge.name}, and {float(enough):,.10g} are expected",
                 _mark(experiment),
                 f"set it to {enough} or more, or take fewer steps, prompts, rollouts or held-out rows",
             )

@@ -54,6 +54,7 @@ class JudgeWork:
         training: expected in training.
         scoring: expected for the held-out responses.
         most: all of it at the most: the longest texts, every reply asked for again, every call repeated.
+        role: ``judge``, or ``executor`` of workflows.
     """
 
     judge: JudgeSpec
@@ -61,6 +62,7 @@ class JudgeWork:
     training: Amount
     scoring: Amount
     most: Amount
+    role: str = "judge"
 
     @property
     def expected(self) -> Amount:

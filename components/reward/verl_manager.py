@@ -115,7 +115,7 @@ class GavelRewardManager(RewardManagerBase):  # type: ignore[misc]
                 "reward": reward.value,
                 "reason": reward.reason,
                 "known_weight": reward.known_weight,
-                "parts": dict(reward.parts) | _scaffold(item) | _examples(item),
+                "parts": dict(reward.parts) | _prompted(item),
                 "attempt": self._attempt,
             },
             Judged.of(
@@ -164,15 +164,13 @@ class GavelRewardManager(RewardManagerBase):  # type: ignore[misc]
         return sample, tokens, bool(ids) and ids[-1] == self.tokenizer.eos_token_id
 
 
-def _scaffold(item: Any) -> dict[str, float]:
-    """How much of the rubric the prompt showed, beside the reward's parts; nothing in a run without a scaffold."""
-    shown = (item.non_tensor_batch.get("tool_extra_fields") or {}).get(SHOWN)
-    if shown is None:
-        return {}
-    return {"scaffold_ratio": float(shown["ratio"]), "scaffold_shown": float(len(shown["criteria"]))}
-
-
-def _examples(item: Any) -> dict[str, float]:
-    """How many workflows of the buffer the prompt showed; nothing in a run that shows none."""
-    shown = (item.non_tensor_batch.get("tool_extra_fields") or {}).get(EXAMPLES)
-    return {} if shown is None else {"examples": float(len(shown))}
+def _prompted(item: Any) -> dict[str, float]:
+    """What our agent loop put into the prompt, beside the reward's parts: how much of the rubric, or how many workflows
+    of the buffer. Nothing in a run whose prompts are plain."""
+    told = item.non_tensor_batch.get("tool_extra_fields") or {}
+    found: dict[str, float] = {}
+    if (scaffold := told.get(SHOWN)) is not None:
+        found |= {"scaffold_ratio": float(scaffold["ratio"]), "scaffold_shown": float(len(scaffold["criteria"]))}
+    if (examples := told.get(EXAMPLES)) is not None:
+        found["examples"] = float(len(examples))
+    return found

@@ -19,6 +19,8 @@ from components.tasks.score import TaskScorer
 from components.tasks.statistics import Sampling, comparison, measure, results
 from components.tasks.tables import FOLDER, Tests, read_tests
 from components.workflow.operators import MODULES
+from components.workflow.prompts.layer2 import enhancements_identity
+from components.workflow.unused import unused
 
 if TYPE_CHECKING:
     from components.core.spec import Experiment
@@ -36,6 +38,7 @@ def depends(experiment: "Experiment") -> object:
     workflow = experiment.workflow_identity()
     return {
         **({} if workflow is None else {"workflow": workflow}),
+        **enhancements_identity(experiment),
         "sets": tasks.sets,
         "limit": tasks.limit,
         "ks": tasks.ks,
@@ -206,5 +209,6 @@ STEP = Step(
     packages=("math-verify", "sympy", "numpy", "matplotlib"),
     # The embedded server runs in a process of its own; another arithmetic there gives other replies.
     extra_modules=("components.judge.server.__main__", *MODULES),
+    unused=unused,
     needs={"data": (f"{FOLDER}/*.parquet",)},
 )

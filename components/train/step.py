@@ -32,6 +32,8 @@ from components.workflow.log import WorkflowLog
 from components.workflow.log_name import NAME as WORKFLOWS_NAME
 from components.workflow.log_name import TABLE as WORKFLOWS_TABLE
 from components.workflow.operators import MODULES
+from components.workflow.prompts.layer2 import enhancements_identity
+from components.workflow.unused import unused
 
 LEDGER = "ledger.sqlite"
 """In the work folder; the reward manager writes it."""
@@ -222,6 +224,7 @@ def _depends(experiment: Experiment) -> dict[str, Any]:
     return {
         "policy": experiment.policy_identity(),
         **experiment.rewarding_identity(),
+        **enhancements_identity(experiment),
         "training": experiment.training_identity(),
         "seed": experiment.seed,
     }
@@ -247,4 +250,5 @@ STEP = Step(
         "components.engine.workflow_loop",
         *MODULES,
     ),
+    unused=unused,
 )

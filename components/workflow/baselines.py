@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Final
 
 from components.core.errors import ConfigError
-from components.workflow.random_program import random_program
+from components.workflow.random_program import CALLS, random_program
 from components.workflow.types import Problem
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"
@@ -43,14 +43,15 @@ def hand_written(problem: Problem) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def random_valid(seed: int, problem: Problem) -> str:
-    """Source of a random workflow that is valid, whatever it is worth.
+def random_valid(seed: int, problem: Problem, calls: int = CALLS) -> str:
+    """Source of a random workflow that is valid and within its budget of calls, whatever it is worth.
 
     Args:
         seed: equal ones give equal programs for problems of one domain, with or without a function's name alike.
         problem: of it the domain and whether it names a function matter.
+        calls: of the budget.
     """
-    return random_program(seed, entry_point=problem.entry_point is not None)
+    return random_program(seed, entry_point=problem.entry_point is not None, calls=calls)
 
 
 def programs(seed: int = 0) -> Mapping[str, Callable[[Problem], str]]:

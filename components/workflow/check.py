@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import contextlib
+import dataclasses
 from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -12,10 +13,12 @@ from components.core.services.state import state_folder
 from components.tasks.score import TaskScorer
 from components.workflow.broker.executor import build_executor
 from components.workflow.checks.finding import Finding, table
-from components.workflow.checks.generator import check_policy, check_texts
+from components.workflow.checks.generator import check_texts
 from components.workflow.checks.humaneval import check_humaneval
 from components.workflow.checks.judging import check_gold, check_judge
+from components.workflow.checks.policy import check_policy
 from components.workflow.checks.scripted import scripted_model
+from components.workflow.checks.waiting import waiting
 from components.workflow.contract.validator import Validator
 from components.workflow.service import SIGNATURES
 from components.workflow.types import Budget
@@ -25,7 +28,9 @@ if TYPE_CHECKING:
     from components.core.spec.judge import JudgeSpec
 
 _PATIENCE: Final = 60.0
-"""Seconds for one call of the executor model."""
+"""Seconds for one call of the executor model, which is made once."""
+_EXECUTION: Final = 120.0
+"""Seconds of its work on the template, over which it has failed."""
 _BUDGET: Final = Budget(calls=20, tokens=60_000, seconds=300.0, bytes=1_000_000)
 
 
@@ -79,7 +84,8 @@ async def _parts(
     if experiment is None or experiment.workflow is None:
         return
     if policy:
-        yield await check_policy(experiment, validator, state)
+        async for finding in check_policy(experiment, validator, state):
+            yield [finding]
     try:
         yield await check_judge(experiment, state)
     except JudgeError as error:
@@ -103,11 +109,13 @@ async def _executed(
     if workflow is not None and workflow.enhancements is not None:
         enhance = enhancer(workflow.enhancements, spec.name)
     # Whoever waits for the check need not wait as long as a training would.
-    quick = spec.model_copy(update={"timeout_seconds": min(spec.timeout_seconds, _PATIENCE)})
+    quick = spec.model_copy(update={"timeout_seconds": min(spec.timeout_seconds, _PATIENCE), "attempts": 1})
     model = build_executor(quick, url, None)
     try:
         budget = _BUDGET if workflow is None else budget_of(workflow)
-        return await check_humaneval(model, validator, scorer, budget, enhance=enhance, scripted=workflow is None)
+        budget = dataclasses.replace(budget, seconds=min(budget.seconds, _EXECUTION))
+        async with waiting(f"a problem of HumanEval with {spec.name}", _EXECUTION + _PATIENCE):
+            return await check_humaneval(model, validator, scorer, budget, enhance=enhance, scripted=workflow is None)
     finally:
         await model.close()
 
@@ -126,7 +134,9 @@ def _at(spec: "JudgeSpec", experiment: "Experiment", state: Path) -> Iterator[st
     else:
         yield url
         return
-    print(f"executor model {spec.name} does not run here: its server is started for this check", flush=True)
+    print(
+        f"executor model {spec.name} does not run here: its server is started for this check (at most 3:00)", flush=True
+    )
     with serving(spec) as started:
         yield started
 

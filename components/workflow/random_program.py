@@ -1,8 +1,8 @@
-"""Random programs that keep the contract, made from what operators say of themselves."""
+"""Random programs that keep the contract and a number of calls, made from what operators say of themselves."""
 
 import random
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
 
 from components.workflow.operators import REGISTRY
@@ -28,6 +28,8 @@ _MANNERS: Final = (
 )  # fmt: skip
 _CARES: Final = ("Mind the details.", "Be exact.", "State the answer at the end.", "Say if something is missing.", "")
 _MOST_STEPS: Final = 5
+CALLS: Final = 20
+"""Calls of a workflow's budget where nothing else is said."""
 _AT_ONCE: Final = 3
 """Most calls of one operator that run at once."""
 
@@ -38,11 +40,13 @@ class _Program:
     Args:
         dice: decides everything.
         entry_point: whether the call has a parameter of that name.
+        calls: questions to the executor model at most, whatever it replies.
     """
 
-    def __init__(self, dice: random.Random, *, entry_point: bool) -> None:
+    def __init__(self, dice: random.Random, *, entry_point: bool, calls: int) -> None:
         self._dice = dice
         self._entry_point = entry_point
+        self._left = calls
         self.lines: list[str] = []
         self.used: dict[str, type[Operator]] = {}
         self.texts: list[str] = []
@@ -50,7 +54,10 @@ class _Program:
         self._truths: list[str] = []
 
     def can_take(self, operator: type[Operator]) -> bool:
-        """Whether there is something for each input that must be given."""
+        """Whether there is something for each input that must be given, and a call is left for it."""
+        fewest = {field.name: field.least for field in operator.inputs if field.kind is Kind.INTEGER}
+        if operator.most_asks(fewest) > self._left:
+            return False
         return all(not field.required or self._available(field) for field in operator.inputs)
 
     def step(self, operator: type[Operator]) -> None:
@@ -58,15 +65,19 @@ class _Program:
         self.used[operator.name] = operator
         attribute = attribute_of(operator.name)
         name = f"step_{len(self.lines) + 1}"
-        call = f"self.{attribute}({self._arguments(operator.inputs)})"
+        arguments, asks = self._arguments(operator)
+        call = f"self.{attribute}({arguments})"
         outputs = [field for field in operator.outputs if field.kind is Kind.TEXT]
         form = self._dice.random()
-        if form < 0.2 and outputs:
-            number = self._dice.randint(2, _AT_ONCE)
+        at_once = min(_AT_ONCE, self._left // asks)
+        if form < 0.2 and outputs and at_once > 1:
+            number = self._dice.randint(2, at_once)
+            self._left -= number * asks
             self.lines.append(f"{name} = await asyncio.gather(*[{call} for _ in range({number})])")
             place = self._dice.randrange(number)
             self.texts.append(f'{name}[{place}]["{self._dice.choice(outputs).name}"]')
             return
+        self._left -= asks
         if form < 0.5 and self._truths and self.texts and outputs:
             truth, before = self._truths[-1], self.texts[-1]
             key = self._dice.choice(outputs).name
@@ -86,13 +97,22 @@ class _Program:
             return True
         return field.kind is Kind.INTEGER or bool(self.texts)
 
-    def _arguments(self, fields: Sequence[Field]) -> str:
-        given = [
-            f"{field.name}={self._value(field)}"
-            for field in fields
-            if field.required or (self._available(field) and self._dice.random() < 0.5)
-        ]
-        return ", ".join(given)
+    def _arguments(self, operator: type[Operator]) -> tuple[str, int]:
+        """Of a call, and the most questions that it puts."""
+        given: list[str] = []
+        numbers: dict[str, int] = {}
+        for field in operator.inputs:
+            wanted = field.required or (self._available(field) and self._dice.random() < 0.5)
+            if field.name == operator.asks:
+                # Left out it has its default, which may be more than there is.
+                wanted = wanted or operator.most_asks({}) > self._left
+                most = min(field.most, self._left)
+                if wanted:
+                    numbers[field.name] = self._dice.randint(field.least, most)
+                    given.append(f"{field.name}={numbers[field.name]}")
+            elif wanted:
+                given.append(f"{field.name}={self._value(field)}")
+        return ", ".join(given), operator.most_asks(numbers)
 
     def _value(self, field: Field) -> str:
         dice = self._dice
@@ -115,21 +135,32 @@ class _Program:
 
 
 def random_program(
-    seed: int, *, entry_point: bool, registry: Mapping[str, type[Operator]] = REGISTRY, steps: int = _MOST_STEPS
+    seed: int,
+    *,
+    entry_point: bool,
+    registry: Mapping[str, type[Operator]] = REGISTRY,
+    steps: int = _MOST_STEPS,
+    calls: int = CALLS,
 ) -> str:
-    """Source of a program of 2 to ``steps`` calls, one after another, some of them several at once.
+    """Source of a program of 2 to ``steps`` calls of operators, one after another, some of them several at once; of
+    fewer where ``calls`` leaves no more.
 
     Args:
         seed: equal ones give equal programs.
         entry_point: whether the problem names a function; operators that need its name are left out where not.
         registry: the operators that there are.
         steps: at least 2.
+        calls: questions that it puts to the executor model at most, whatever that replies; at least 1, and as many as
+            the operators of ``registry`` take for one.
     """
     dice = random.Random(f"workflow/{seed}/{entry_point}")
-    program = _Program(dice, entry_point=entry_point)
+    program = _Program(dice, entry_point=entry_point, calls=calls)
     wanted = dice.randint(2, steps)
     while len(program.lines) < wanted or not program.texts:
-        program.step(dice.choice([each for each in registry.values() if program.can_take(each)]))
+        possible = [each for each in registry.values() if program.can_take(each)]
+        if not possible and program.texts:
+            break
+        program.step(dice.choice(possible))
     return _source(program, entry_point=entry_point, answer=program.texts[-1])
 
 

@@ -8,7 +8,7 @@ import dataclasses
 from typing import Literal
 
 from components.core.errors import ContractError
-from components.core.spec.workflow_reward import ScoreLadder, WorkflowRewardSpec
+from components.core.spec.workflow_reward import Ladder, WorkflowRewardSpec
 from components.workflow.contract.outcome import Form, Invalid
 from components.workflow.run.execution import Execution, Status
 from components.workflow.types import Cost
@@ -106,7 +106,7 @@ def _scored(
     return WorkflowReward("scored", sum(parts.values()), parts, right, None)
 
 
-def _ladder(spec: WorkflowRewardSpec, domain: str) -> ScoreLadder:
+def _ladder(spec: WorkflowRewardSpec, domain: str) -> Ladder:
     ladders = {"math": spec.correctness.math, "code": spec.correctness.code, "qa": spec.correctness.qa}
     if domain not in ladders:
         raise ContractError(f"no ladder for the domain {domain!r}", remedy=f"use one of {', '.join(ladders)}")

@@ -1,8 +1,10 @@
 """Examples in training prompts: one prompt for a group, only what earlier steps found, as many as fit; and what verl is
 told of their room."""
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -76,6 +78,30 @@ async def test_a_group_sees_one_prompt_whatever_is_found_meanwhile(buffer: Exper
     assert "Number 2." not in other[0]
     later = await shower.prompt(plain, asked, "row", step=3, fits=always)
     assert len(later[1]) == 3
+
+
+async def test_samples_that_come_at_once_are_looked_up_once(
+    buffer: ExperienceBuffer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = problem("Bob has 7 apples.")
+    offer(buffer, 1, step=1)
+    looked, similar = [], buffer.similar
+
+    def counted(*args: Any, **kwargs: Any) -> Any:
+        looked.append(kwargs["step"])
+        return similar(*args, **kwargs)
+
+    async def slowly(_: str) -> bool:
+        await asyncio.sleep(0)
+        return True
+
+    monkeypatch.setattr(buffer, "similar", counted)
+    shower = Shower(buffer, 3)
+    group = [shower.prompt(policy_prompt(asked), asked, "row", step=2, fits=slowly) for _ in range(6)]
+    made = await asyncio.gather(*group, shower.prompt(policy_prompt(asked), asked, "row", step=3, fits=slowly))
+    assert sorted(looked) == [2, 3]
+    assert len({text for text, _ in made[:6]}) == 1
+    assert "Number 1." in made[0][0]
 
 
 async def test_the_first_step_shows_the_prompt_as_it_was_made(buffer: ExperienceBuffer) -> None:

@@ -1,6 +1,7 @@
 """The reward manager on workflows, as verl calls it: what is dropped, what the rollouts keep, and how a run ends whose
 executor model stays away. Without Ray."""
 
+import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -30,8 +31,10 @@ TEXTS = ["", ONE_CALL, "Hello.", ONE_CALL.replace("Solve.", "Fail."), ONE_CALL.r
 END = 9
 
 
-def manager(folder: Path, monkeypatch: pytest.MonkeyPatch, url: str, *overrides: str) -> GavelRewardManager:
-    made = experiment(url, *overrides)
+def manager(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, url: str, *overrides: str, **changes: float
+) -> GavelRewardManager:
+    made = experiment(url, *overrides, **changes)
     settings = ManagerSettings(made.to_json(), str(folder / "state"), str(folder), 1, str(folder / "data"))
     settings.write(folder / "reward.json")
     monkeypatch.setenv(SETTINGS_ENV, str(folder / "reward.json"))
@@ -60,18 +63,21 @@ def row(word: int, index: int) -> DataProto:
     )
 
 
-async def rewards(made: GavelRewardManager, words: list[int]) -> list[float | None]:
-    found: list[float | None] = []
+async def reward_of(made: GavelRewardManager, word: int, index: int) -> float | None:
     try:
-        for index, word in enumerate(words):
-            try:
-                found.append((await made.run_single(row(word, index)))["reward_score"])
-            except AbstainedError:
-                found.append(None)
+        return float((await made.run_single(row(word, index)))["reward_score"])
+    except AbstainedError:
+        return None
+
+
+async def rewards(made: GavelRewardManager, words: list[int], *, at_once: bool = False) -> list[float | None]:
+    try:
+        if at_once:
+            return await asyncio.gather(*(reward_of(made, word, index) for index, word in enumerate(words)))
+        return [await reward_of(made, word, index) for index, word in enumerate(words)]
     finally:
         await made._rewarder.close()
         made._ledger.close()
-    return found
 
 
 async def test_a_group_has_its_rewards_and_a_failure_drops_its_sample(
@@ -106,9 +112,12 @@ async def test_a_run_without_its_executor_pauses_and_ends_with_words_that_name_i
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(abstain_guard, "FIRST_WAIT", 0.01)
-    made = manager(tmp_path, monkeypatch, "http://127.0.0.1:9", "reward.pause_minutes=0.005")
+    # An executor that is not reached is asked again for timeout x attempts, since it may be restarting: one second
+    # here, and the same one for samples that come together, as in training.
+    away = {"timeout_seconds": 1.0, "attempts": 1}
+    made = manager(tmp_path, monkeypatch, "http://127.0.0.1:9", "reward.pause_minutes=0.005", **away)
     with pytest.raises(JudgeError, match=r"executor scripted failed for 16 \(judge_down 16\)") as caught:
-        await rewards(made, [1] * 17)
+        await rewards(made, [1] * 16, at_once=True)
     assert "16 of the newest 16 workflows have no reward" in caught.value.what
     assert "executor scripted did not recover" in caught.value.what
     assert "bring it up again" in caught.value.remedy

@@ -218,11 +218,11 @@ def test_a_budget_that_is_used_up_ends_it_too(context) -> None:
 
 def test_baselines_are_valid_workflows_of_their_own_models() -> None:
     rows = [test_row(name) for name in TASKS]
-    found = baseline_rows(rows, {"math": 1, "qa": 1, "code": 2}, seed=4)
+    found = baseline_rows(rows, {"math": 1, "qa": 1, "code": 2}, seed=4, calls=20)
     assert [row["model"] for row in found] == [name for name in BASELINES for _ in TASKS]
     for row in found:
         assert len(row["responses"]) == (2 if row["row_id"] == "c" else 1)
         assert all(isinstance(validate(text, SIGNATURES), Plan) for text in row["responses"])
     random = [row["responses"] for row in found if row["model"] == "random_valid"]
     assert len({text for texts in random for text in texts}) == 5
-    assert found == baseline_rows(rows, {"math": 1, "qa": 1, "code": 2}, seed=4)
+    assert found == baseline_rows(rows, {"math": 1, "qa": 1, "code": 2}, seed=4, calls=20)

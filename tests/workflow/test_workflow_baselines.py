@@ -1,5 +1,7 @@
 """Baselines: valid whatever the seed, different from each other, and executed as any workflow is."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -66,6 +68,36 @@ def test_any_seed_gives_the_same_valid_program_again(seed: int, entry_point: boo
     source = random_program(seed, entry_point=entry_point, steps=steps)
     planned(source)
     assert source == random_program(seed, entry_point=entry_point, steps=steps)
+
+
+WORST = {"MdEnsemble": "vote_count", "Test": "test_loop"}
+"""Operators that ask as often as an input says, and by default:"""
+DEFAULTS = {"MdEnsemble": 5, "Test": 3}
+
+
+def questions(source: str) -> int:
+    """The most questions that a program puts, by what operators' descriptions say, read from its text by hand."""
+    total = 0
+    for call in re.finditer(r"self\.(\w+)\(([^\n]*)", source.partition("async def __call__")[2]):
+        name = next(each for each in REGISTRY if attribute_of(each) == call[1])
+        given = re.search(rf"{WORST[name]}=(\d+)", call[2]) if name in WORST else None
+        asks = int(given[1]) if given else DEFAULTS.get(name, 3 if name == "Programmer" else 1)
+        copies = re.search(r"for _ in range\((\d)\)", call[2])
+        total += asks * (int(copies[1]) if copies else 1)
+    return total
+
+
+@given(st.integers(0, 2**32), st.booleans(), st.integers(1, 30))
+def test_no_random_program_can_pass_its_budget_of_calls(seed: int, entry_point: bool, calls: int) -> None:
+    source = random_program(seed, entry_point=entry_point, calls=calls)
+    planned(source)
+    assert 1 <= questions(source) <= calls
+
+
+def test_random_programs_use_what_they_may() -> None:
+    """The bound holds some back: without it, some would ask over twenty times."""
+    most = [questions(random_program(seed, entry_point=True, calls=1000)) for seed in range(300)]
+    assert any(each > 20 for each in most)
 
 
 def test_any_selection_of_operators_will_do() -> None:

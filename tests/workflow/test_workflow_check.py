@@ -1,16 +1,22 @@
 """The quick tests themselves: they pass on this tree, and fail where something is broken."""
 
+import asyncio
+import multiprocessing
+
 import pytest
 from aiohttp import web
 from scripted_executor import Model, completion
+from workflow_signatures import SIGNATURES
 
-from components.core.errors import ConfigError
+from components.core.errors import ConfigError, StepError
 from components.core.spec import load_experiment
 from components.workflow import __main__ as cli
 from components.workflow import check
-from components.workflow.checks import generator, judging, scripted
+from components.workflow.checks import generator, judging, policy, scripted
 from components.workflow.checks.finding import Finding, table
 from components.workflow.checks.problems import KNOWN, WRONG_PROGRAM
+from components.workflow.checks.waiting import waiting
+from components.workflow.contract.validator import Validator
 
 
 @pytest.fixture(autouse=True)
@@ -49,8 +55,6 @@ async def test_a_scorer_that_takes_all_for_right_is_noticed(monkeypatch) -> None
 
 
 async def test_a_validator_that_takes_all_for_valid_is_noticed() -> None:
-    from workflow_signatures import SIGNATURES
-
     from components.workflow.contract.validate import validate
 
     class Kind:
@@ -113,6 +117,56 @@ def test_usage(capsys) -> None:
     assert cli.main(["--help"]) == 0
     with pytest.raises(SystemExit):
         check.main(["--policy"])
+
+
+async def heard(*said: tuple[bool, str], end: bool = False) -> list[Finding]:
+    """What the check finds of a policy whose process says this, and then ends or stays silent."""
+    here, there = multiprocessing.Pipe(duplex=False)
+    for each in said:
+        there.send(each)
+    if end:
+        there.close()
+    validator = Validator(SIGNATURES)
+    try:
+        return [each async for each in policy.findings(here, "policy p", validator, loading=0.05, writing=0.05)]
+    finally:
+        await validator.close()
+        here.close()
+        there.close()
+
+
+async def test_a_policy_s_workflows_are_told_one_by_one_and_its_time_is_bounded(capsys) -> None:
+    good = "```python\n" + generator.skeleton(entry_point=False) + "\n```"
+    found = await heard((False, ""), (False, good), (False, "I would rather not."))
+    assert [(each.name, each.works, each.fails) for each in found] == [
+        ("policy p: math", True, False),
+        ("policy p: qa", False, False),
+        ("policy p: code", None, False),
+    ]
+    assert "no_code" in found[1].text
+    assert "not written within 0.05 s" in found[2].text
+    assert "policy p: writing a workflow, math (at most 0:00)" in capsys.readouterr().out
+
+
+async def test_a_policy_that_is_not_loaded_in_time_is_not_tried() -> None:
+    (found,) = await heard()
+    assert (found.works, found.fails) == (None, False)
+    assert "not loaded" in found.text
+
+
+async def test_a_policy_that_cannot_be_loaded_is_an_error() -> None:
+    with pytest.raises(StepError, match="no weights"):
+        await heard((True, "no weights"))
+    with pytest.raises(StepError, match="process ended"):
+        await heard((False, ""), end=True)
+
+
+async def test_whoever_waits_is_told_how_long(capsys) -> None:
+    async with waiting("loading", 65.0, every=0.01):
+        await asyncio.sleep(0.1)
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == "loading (at most 1:05) ..."
+    assert said[1].startswith("loading: 0:00 of at most 1:05")
 
 
 def test_only_what_is_needed_fails_the_check() -> None:

@@ -206,12 +206,12 @@ def _rungs(least: float, bound: float) -> st.SearchStrategy[Rungs]:
 rungs, costly = _rungs(-1, 1), _rungs(-1, 2)
 
 
-def ladder(given: Rungs, last: float, bound: str, other: str) -> dict[str, Any]:
+def ladder(given: Rungs, last: float, bounds: str) -> dict[str, Any]:
     """Bounds and values, each sorted: the best value at the best bound."""
-    bounds = sorted((each[0] for each in given), reverse=bound == "at_least")
+    ordered = sorted((each[0] for each in given), reverse=bounds == "at_least")
     values = sorted([*(each[1] for each in given), last], reverse=True)
-    steps = [{bound: at, "value": worth} for at, worth in zip(bounds, values, strict=False)]
-    return {"rungs": steps, other: values[-1]}
+    steps = [{"bound": at, "value": worth} for at, worth in zip(ordered, values, strict=False)]
+    return {"bounds": bounds, "rungs": steps, "otherwise": values[-1]}
 
 
 def test_every_spec_that_is_accepted_keeps_right_above_wrong() -> None:
@@ -223,9 +223,9 @@ def test_every_spec_that_is_accepted_keeps_right_above_wrong() -> None:
     def holds(scores: Rungs, costs: Rungs, times: Rungs, last: float, one: Attempt, other: Attempt) -> None:
         nonlocal accepted
         tree = GATED.model_dump(mode="json")
-        tree["correctness"]["qa"] = ladder([(1.0, 1.0), *scores], last, "at_least", "below")
-        tree["efficiency"]["ladder"] = ladder(costs, 0.0, "at_most", "beyond")
-        tree["simplicity"]["seconds"] = ladder(times, 0.0, "at_most", "beyond")
+        tree["correctness"]["qa"] = ladder([(1.0, 1.0), *scores], last, "at_least")
+        tree["efficiency"]["ladder"] = ladder(costs, 0.0, "at_most")
+        tree["simplicity"]["seconds"] = ladder(times, 0.0, "at_most")
         try:
             spec = WorkflowRewardSpec.model_validate_json(json.dumps(tree))
         except ValidationError:
@@ -248,13 +248,16 @@ def test_every_spec_that_is_accepted_keeps_right_above_wrong() -> None:
         ("failed: -1.0", "failed: -0.5", "not the lowest value"),
         ("value: -0.25", "value: 0.25", "pay for repetition"),
         ("value: -0.3}\n", "value: 0.3}\n", "do not fall"),
-        ("at_most: 17000", "at_most: 3300", "do not rise"),
-        ("at_least: 0.6", "at_least: 0.9", "do not fall"),
+        ("bound: 17000", "bound: 3300", "do not rise"),
+        ("bound: 0.6", "bound: 0.9", "do not fall"),
         ("exact: 1.0", "exact: 1.5", "outside of [-1, 1]"),
         ("value: 0.7", "value: 0.9", "a dear right answer gets"),
         ("unit: tokens", "unit: words", "unit"),
         ("right_from: 1.0", "right_from: 1.5", "right_from"),
-        ("beyond: -0.8", "beyond: -0.8\n  more: 1", "more"),
+        ("otherwise: -0.8", "otherwise: -0.8\n  more: 1", "more"),
+        ("bounds: at_most", "bounds: at_least", "do not fall"),
+        ("math: {bounds: at_least", "math: {bounds: at_most", "at_most, where at_least is meant"),
+        ("rungs: [{bound: 1.0", "rungs: [{bound: 1.5", "no score reaches 1.5"),
     ],
 )
 def test_mistakes_are_told_with_their_place(tmp_path: Path, old: str, new: str, said: str) -> None:

@@ -17,68 +17,45 @@ LOWEST, HIGHEST = -1.0, 1.0
 _ROUNDING = 1e-9
 
 
-class ScoreRung(Spec):
-    """One step of a ladder that rises."""
+class Rung(Spec):
+    """One step of a ladder."""
 
-    at_least: Share
-    """From which score or share on this value holds. Unit: fraction. Required."""
+    bound: Amount
+    """From which score or share on, or up to which amount, this value holds. Unit: none. Required."""
     value: Value
     """What the term is worth there. Unit: reward. Required."""
 
 
-class ScoreLadder(Spec):
-    """What a score or share is worth: the value of the highest rung that it reaches."""
+class Ladder(Spec):
+    """What a score, a share or an amount is worth: the value of the first rung that it keeps to."""
 
-    rungs: Annotated[tuple[ScoreRung, ...], Field(min_length=1)]
-    """The steps, the highest first. Unit: none. Required."""
-    below: Value
-    """What is worth less than every rung. Unit: reward. Required."""
-
-    def __call__(self, share: float) -> float:
-        """The value of a score or share in [0, 1]."""
-        return next((rung.value for rung in self.rungs if share >= rung.at_least), self.below)
-
-    @property
-    def values(self) -> tuple[float, ...]:
-        """All values, from the highest rung to below the lowest."""
-        return (*(rung.value for rung in self.rungs), self.below)
-
-    def conflicts(self) -> Iterable[Conflict]:
-        bounds = [rung.at_least for rung in self.rungs]
-        if bounds != sorted(set(bounds), reverse=True):
-            yield Conflict("rungs", f"the bounds {_told(bounds)} do not fall", "write the highest bound first")
-
-
-class CostRung(Spec):
-    """One step of a ladder that falls."""
-
-    at_most: Amount
-    """Up to which amount this value holds. Unit: none. Required."""
-    value: Value
-    """What the term is worth there. Unit: reward. Required."""
-
-
-class CostLadder(Spec):
-    """What an amount is worth: the value of the lowest rung that it does not pass."""
-
-    rungs: Annotated[tuple[CostRung, ...], Field(min_length=1)]
-    """The steps, the smallest amount first. Unit: none. Required."""
-    beyond: Value
-    """What is more than every rung. Unit: reward. Required."""
+    bounds: Literal["at_least", "at_most"]
+    """at_least: a score or share must reach a rung's bound; the highest bound comes first. at_most: an amount must not
+    pass it; the lowest bound comes first. Unit: none. Required."""
+    rungs: Annotated[tuple[Rung, ...], Field(min_length=1)]
+    """The steps. Unit: none. Required."""
+    otherwise: Value
+    """What keeps to no rung is worth. Unit: reward. Required."""
 
     def __call__(self, amount: float) -> float:
-        """The value of an amount from 0 on."""
-        return next((rung.value for rung in self.rungs if amount <= rung.at_most), self.beyond)
+        """The value of an amount from 0 on; a score or share is at most 1."""
+        rising = self.bounds == "at_least"
+        kept = (rung.value for rung in self.rungs if (amount >= rung.bound if rising else amount <= rung.bound))
+        return next(kept, self.otherwise)
 
     @property
     def values(self) -> tuple[float, ...]:
-        """All values, from the smallest amount to beyond the largest."""
-        return (*(rung.value for rung in self.rungs), self.beyond)
+        """All values, from the first rung to beyond the last."""
+        return (*(rung.value for rung in self.rungs), self.otherwise)
 
     def conflicts(self) -> Iterable[Conflict]:
-        bounds = [rung.at_most for rung in self.rungs]
-        if bounds != sorted(set(bounds)):
-            yield Conflict("rungs", f"the bounds {_told(bounds)} do not rise", "write the lowest bound first")
+        bounds = [rung.bound for rung in self.rungs]
+        falling = self.bounds == "at_least"
+        if bounds != sorted(set(bounds), reverse=falling):
+            how, first = ("fall", "highest") if falling else ("rise", "lowest")
+            yield Conflict("rungs", f"the bounds {_told(bounds)} do not {how}", f"write the {first} bound first")
+        if falling and max(bounds) > 1:
+            yield Conflict("rungs", f"no score reaches {max(bounds):g}", "keep bounds of at_least in [0, 1]")
 
 
 class TermWeights(Spec):
@@ -99,11 +76,11 @@ class TermWeights(Spec):
 class DomainLadders(Spec):
     """What the gold metric's score of an answer is worth, by domain."""
 
-    math: ScoreLadder
+    math: Ladder
     """Of 1 for a right answer and 0 for any other. Unit: none. Required."""
-    code: ScoreLadder
+    code: Ladder
     """Of 1 for a program that passes its tests and 0 for any other. Unit: none. Required."""
-    qa: ScoreLadder
+    qa: Ladder
     """Of F1 or exact match, or of the judge's verdict. Unit: none. Required."""
 
 
@@ -113,16 +90,16 @@ class EfficiencyLadder(Spec):
     unit: Literal["tokens", "seconds", "money"]
     """What is counted: tokens read and written, seconds at work, or money by the executor's price. Unit: none.
     Required."""
-    ladder: CostLadder
+    ladder: Ladder
     """What an amount of it is worth. Unit: none. Required."""
 
 
 class SimplicityLadders(Spec):
     """The mean of two ladders."""
 
-    seconds: CostLadder
+    seconds: Ladder
     """Of the seconds that operators were at work. Unit: none. Required."""
-    calls: CostLadder
+    calls: Ladder
     """Of the number of calls of operators. Unit: none. Required."""
 
 
@@ -163,7 +140,7 @@ class WorkflowRewardSpec(Spec):
     """What time and calls are worth. Unit: none. Required."""
     format: FormValues
     """What the response's form is worth. Unit: none. Required."""
-    repetition: ScoreLadder
+    repetition: Ladder
     """What the share of different sequences of three words is worth: 0 or less. Unit: none. Required."""
 
     @property
@@ -177,6 +154,9 @@ class WorkflowRewardSpec(Spec):
     def conflicts(self) -> Iterable[Conflict]:
         if any(value > 0 for value in self.repetition.values):
             yield Conflict("repetition", "a value above 0 would pay for repetition", "write 0 or less")
+        for key, ladder, bounds in self._ladders():
+            if ladder.bounds != bounds:
+                yield Conflict(f"{key}.bounds", f"{ladder.bounds}, where {bounds} is meant", f"set bounds: {bounds}")
         if self.variant == "gated":
             yield from self._gated_conflicts()
 
@@ -186,10 +166,11 @@ class WorkflowRewardSpec(Spec):
             yield Conflict("weights", f"they add up to {total:g}", "let them add up to 1, as the scale is [-1, 1]")
         if self.failed != LOWEST:
             yield Conflict("failed", f"{self.failed:g} is not the lowest value of the scale", "set failed: -1.0")
-        for key, values, falls in self._ladders():
+        terms = {key: ladder.values for key, ladder, _ in self._ladders()}
+        for key, values in {**terms, "format": tuple(self.format.model_dump().values())}.items():
             if outside := [value for value in values if not LOWEST <= value <= HIGHEST]:
                 yield Conflict(key, f"{_told(outside)} is outside of [-1, 1]", "keep every term on the one scale")
-            if falls and list(values) != sorted(values, reverse=True):
+            if list(values) != sorted(values, reverse=True):
                 yield Conflict(key, f"the values {_told(values)} do not fall", "let what is worse be worth no more")
         yield from self._order_conflicts()
 
@@ -198,10 +179,10 @@ class WorkflowRewardSpec(Spec):
         dear = weights.efficiency * min(self.efficiency.ladder.values)
         dear += weights.simplicity * (min(self.simplicity.seconds.values) + min(self.simplicity.calls.values)) / 2
         for domain in ("math", "code", "qa"):
-            ladder: ScoreLadder = getattr(self.correctness, domain)
+            ladder: Ladder = getattr(self.correctness, domain)
             right = weights.correctness * ladder(self.right_from) + dear
-            below = [rung.value for rung in ladder.rungs if rung.at_least < self.right_from]
-            wrong = weights.correctness * max([*below, ladder.below])
+            below = [rung.value for rung in ladder.rungs if rung.bound < self.right_from]
+            wrong = weights.correctness * max([*below, ladder.otherwise])
             if right <= wrong:
                 what = f"a dear right answer gets {right:g} and one that is not right up to {wrong:g}, all else alike"
                 yield Conflict(f"correctness.{domain}", what, "lower what lies below right_from")
@@ -209,15 +190,14 @@ class WorkflowRewardSpec(Spec):
         if least <= LOWEST:
             yield Conflict("weights", f"a wrong answer can get {least:g}, no more than a failure", "raise the ladders")
 
-    def _ladders(self) -> Iterable[tuple[str, Sequence[float], bool]]:
-        """Key, values from good to bad, and whether they are of a ladder."""
+    def _ladders(self) -> Iterable[tuple[str, Ladder, str]]:
+        """Key, ladder, and what its bounds must be."""
         for domain in ("math", "code", "qa"):
-            yield f"correctness.{domain}", getattr(self.correctness, domain).values, True
-        yield "efficiency.ladder", self.efficiency.ladder.values, True
-        yield "simplicity.seconds", self.simplicity.seconds.values, True
-        yield "simplicity.calls", self.simplicity.calls.values, True
-        yield "format", tuple(self.format.model_dump().values()), True
-        yield "repetition", self.repetition.values, True
+            yield f"correctness.{domain}", getattr(self.correctness, domain), "at_least"
+        yield "efficiency.ladder", self.efficiency.ladder, "at_most"
+        yield "simplicity.seconds", self.simplicity.seconds, "at_most"
+        yield "simplicity.calls", self.simplicity.calls, "at_most"
+        yield "repetition", self.repetition, "at_least"
 
     def _weighted(self, sign: float, *, gated: bool = False) -> Iterable[tuple[float, ...]]:
         """The values that each weighted term can have; of wrong answers where ``gated``."""

@@ -23,7 +23,7 @@ from components.core.step.lock import exclusive, lock_wait
 from components.core.step.model import NOTES, Elsewhere, Published, Step, StepContext
 from components.core.step.provenance import git_state, host, parquet_rows
 from components.core.step.results import Results, Source, open_sources
-from components.core.step.source import code_version
+from components.core.step.version import code_version_of
 from components.core.step.watchdog import start_watchdog
 from components.core.store import Store
 from components.core.store.disk import atomic
@@ -91,7 +91,7 @@ class _Execution:
     def run(self, store: Store | None, uris: Mapping[str, str]) -> Published:
         step = self.step
         sources = open_sources(store, uris) if store else {}
-        self.code = code_version((step.module, *step.extra_modules))
+        self.code = code_version_of(step, self.experiment)
         self.packages = package_versions(step.packages)
         self.depends = json.loads(canonical_json(step.depends(self.experiment)))
         hashes = {name: source.manifest.sha256 for name, source in sources.items()}

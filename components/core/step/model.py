@@ -67,7 +67,7 @@ class Step:
     """One step of a pipeline.
 
     The identity of its result is made of ``name``, ``depends``, the inputs' content, the sources reached from
-    ``module`` and ``extra_modules``, and the versions of ``packages``.
+    ``module`` and ``extra_modules`` without those that are ``unused``, and the versions of ``packages``.
     """
 
     name: str
@@ -82,6 +82,9 @@ class Step:
     """Third-party packages whose version changes the result."""
     extra_modules: tuple[str, ...] = ()
     """First-party modules that are loaded by name, which the walk over imports cannot see."""
+    unused: Callable[["Experiment"], tuple[str, ...]] = lambda _: ()
+    """First-party modules and packages of which nothing runs for this experiment, although they are imported: a change
+    there repeats nothing."""
     needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """For an input of which only some files are read: shell patterns of their paths. Others are not fetched; the
     identity still depends on the whole input."""

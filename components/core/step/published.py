@@ -7,7 +7,7 @@ from components.core.identity import canonical_json, identity, package_versions
 from components.core.progress import Progress
 from components.core.step.model import Published, Step
 from components.core.step.results import Results
-from components.core.step.source import code_version
+from components.core.step.version import code_version_of
 from components.core.store import Store
 
 if TYPE_CHECKING:
@@ -26,6 +26,6 @@ def find_published(step: Step, experiment: "Experiment", store_url: str) -> Publ
         StorageError: the store cannot be read.
     """
     depends = json.loads(canonical_json(step.depends(experiment)))
-    code = code_version((step.module, *step.extra_modules))
+    code = code_version_of(step, experiment)
     found = identity(step.name, depends, {}, code, package_versions(step.packages))
     return Results(Store.open(store_url), experiment.name, step.name, found).find(Progress(step.name))

@@ -2,7 +2,7 @@
 
 import ast
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from components.core.errors import StepError
@@ -14,28 +14,45 @@ FIRST_PARTY = ("components", "pipelines")
 DATA_SUFFIXES = frozenset({".txt", ".jinja", ".html", ".css", ".js", ".json", ".yaml", ".sql"})
 
 
-def code_version(modules: tuple[str, ...], root: Path = ROOT, packages: tuple[str, ...] = FIRST_PARTY) -> str:
+def code_version(
+    modules: tuple[str, ...],
+    root: Path = ROOT,
+    packages: tuple[str, ...] = FIRST_PARTY,
+    unused: Collection[str] = (),
+) -> str:
     """SHA-256, as hex, over names and contents of every file that the modules reach; comments and docstrings are left
     out, so that explaining code better repeats no training.
+
+    Args:
+        modules: where the walk begins.
+        root: folder of the sources.
+        packages: whose sources count.
+        unused: modules, and packages with all below them, that count for nothing, nor what they alone reach.
 
     Raises:
         StepError: a module is not there or cannot be parsed.
     """
     digest = hashlib.sha256()
-    for path in sorted(reached_files(modules, root, packages)):
+    for path in sorted(reached_files(modules, root, packages, unused)):
         data = path.read_bytes()
         content = hashlib.sha256(behaviour(data) if path.suffix == ".py" else data).hexdigest()
         digest.update(f"{content} {path.relative_to(root).as_posix()}\n".encode())
     return digest.hexdigest()
 
 
-def reached_files(modules: Iterable[str], root: Path = ROOT, packages: tuple[str, ...] = FIRST_PARTY) -> set[Path]:
-    """Sources reached from ``modules`` (their packages' ``__init__`` included) and the data files beside them."""
+def reached_files(
+    modules: Iterable[str],
+    root: Path = ROOT,
+    packages: tuple[str, ...] = FIRST_PARTY,
+    unused: Collection[str] = (),
+) -> set[Path]:
+    """Sources reached from ``modules`` (their packages' ``__init__`` included) and the data files beside them; see
+    :func:`code_version`."""
     todo = list(modules)
     sources: dict[str, Path] = {}
     while todo:
         name = todo.pop()
-        if name in sources or name.split(".")[0] not in packages:
+        if name in sources or name.split(".")[0] not in packages or _is_within(name, unused):
             continue
         path = module_path(name, root)
         if path is None:
@@ -48,6 +65,10 @@ def reached_files(modules: Iterable[str], root: Path = ROOT, packages: tuple[str
     for folder in {path.parent for path in found}:
         found.update(_data_files(folder))
     return found
+
+
+def _is_within(name: str, packages: Collection[str]) -> bool:
+    return any(name == package or name.startswith(f"{package}.") for package in packages)
 
 
 def module_path(name: str, root: Path) -> Path | None:

@@ -24,6 +24,7 @@ class MdEnsemble(Operator):
         Field("vote_count", Kind.INTEGER, "votes, 1 to 9", default=5, most=9),
     )
     outputs = (Field("solution", Kind.TEXT, "the chosen candidate, unchanged"),)
+    asks = "vote_count"
 
     async def run(self, given: Arguments) -> dict[str, JSON]:
         solutions, problem = given.texts("solutions"), given.text("problem")

@@ -24,6 +24,7 @@ class Programmer(Operator):
         Field("code", Kind.TEXT, "the program"),
         Field("output", Kind.TEXT, "what solve() returned, as a text"),
     )
+    asks = _TRIES
 
     async def run(self, given: Arguments) -> dict[str, JSON]:
         values = {"problem": given.text("problem"), "analysis": given.text("analysis")}

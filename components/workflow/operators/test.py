@@ -27,6 +27,7 @@ class Test(Operator):
         Field("result", Kind.BOOLEAN, "whether the returned solution passes"),
         Field("solution", Kind.TEXT, "the program that was tested last"),
     )
+    asks = "test_loop"
 
     async def run(self, given: Arguments) -> dict[str, JSON]:
         name = given.text("entry_point")

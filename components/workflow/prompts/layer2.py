@@ -8,7 +8,7 @@ for one executor model, and wins, operator by operator; null there takes a text 
 import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from components.core.errors import ConfigError
 from components.core.identity import digest
@@ -17,6 +17,9 @@ from components.core.spec.places import ReadError
 from components.core.spec.reader import read_file
 from components.workflow.operators import REGISTRY
 from components.workflow.types import Problem
+
+if TYPE_CHECKING:
+    from components.core.spec import Experiment
 
 FOLDER: Final = Path(__file__).parent / "enhancements"
 DOMAINS: Final = ("math", "code", "qa")
@@ -76,6 +79,19 @@ def enhancer(name: str, executor: str, folder: Path = FOLDER) -> Enhancer:
             merged |= _texts(special / f"{domain}.yaml", folder)
         texts[domain] = {operator: text for operator, text in merged.items() if text is not None}
     return Enhancer(name, executor, texts)
+
+
+def enhancements_identity(experiment: "Experiment", folder: Path = FOLDER) -> dict[str, str]:
+    """What steps that execute workflows depend on beside the set's name: ``{"enhancements": hash}`` of the texts that
+    reach the executor model; empty where none do.
+
+    Raises:
+        ConfigError: see :func:`enhancer`.
+    """
+    spec = experiment.workflow
+    if spec is None or spec.enhancements is None:
+        return {}
+    return {"enhancements": enhancer(spec.enhancements, spec.executor.name, folder).digest}
 
 
 def _names(folder: Path) -> set[str]:

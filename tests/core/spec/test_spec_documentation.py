@@ -78,10 +78,8 @@ MODELS: list[type[Spec]] = [
     workflow_reward.EfficiencyLadder,
     workflow_reward.SimplicityLadders,
     workflow_reward.FormValues,
-    workflow_reward.ScoreLadder,
-    workflow_reward.ScoreRung,
-    workflow_reward.CostLadder,
-    workflow_reward.CostRung,
+    workflow_reward.Ladder,
+    workflow_reward.Rung,
 ]
 
 

@@ -58,6 +58,26 @@ def test_forms_of_import(tmp_path: Path, code: str, more: set[str]) -> None:
     assert reached(root, "app.a.m") == ALWAYS | more
 
 
+@pytest.mark.parametrize(
+    ("unused", "left"),
+    [
+        ((), {"app/c/__init__.py", "app/c/d.py", "app/cc.py", "app/b.py"}),
+        # With the package goes what it alone reaches (b), and nothing whose name only begins alike (cc).
+        (("app.c",), {"app/cc.py"}),
+        (("app.c.d",), {"app/c/__init__.py", "app/cc.py"}),
+        (("app.b",), {"app/c/__init__.py", "app/c/d.py", "app/cc.py"}),
+    ],
+)
+def test_what_is_unused_counts_for_nothing(tmp_path: Path, unused: tuple[str, ...], left: set[str]) -> None:
+    code = "import app.cc\ndef f():\n    from app.c import d"
+    root = tree(tmp_path, {**BASE, "app/a/m.py": code, "app/cc.py": "", "app/c/d.py": "import app.b"})
+    found = {path.relative_to(root).as_posix() for path in reached_files(("app.a.m",), root, PACKAGES, unused)}
+    assert found == ALWAYS | left
+    before = code_version(("app.a.m",), root, PACKAGES, unused)
+    tree(tmp_path, {"app/c/d.py": "import app.b\nx = 2"})
+    assert (code_version(("app.a.m",), root, PACKAGES, unused) == before) == ("app/c/d.py" not in left)
+
+
 def test_package_itself_resolves_relative_imports_from_itself(tmp_path: Path) -> None:
     root = tree(tmp_path, {**BASE, "app/c/__init__.py": "from .d import y\nfrom . import d"})
     assert reached(root, "app.c") == {"app/__init__.py", "app/c/__init__.py", "app/c/d.py"}

@@ -3,6 +3,7 @@
 import abc
 import hashlib
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
@@ -24,6 +25,7 @@ class Operator(abc.ABC):
         about: what it does, for the policy.
         inputs: of a call, by name alone.
         outputs: keys of what a call gives.
+        asks: most questions that a call puts to the executor model: a number, or the input that says how many.
         prompt: from the text file.
         version: name and hash of prompt and module but for its comments, for the ledger and for kept replies.
     """
@@ -32,6 +34,7 @@ class Operator(abc.ABC):
     about: ClassVar[str]
     inputs: ClassVar[tuple[Field, ...]]
     outputs: ClassVar[tuple[Field, ...]]
+    asks: ClassVar[int | str] = 1
     prompt: ClassVar[prompt.Prompt]
     version: ClassVar[str]
 
@@ -59,6 +62,14 @@ class Operator(abc.ABC):
     @abc.abstractmethod
     async def run(self, given: Arguments) -> dict[str, JSON]:
         """The outputs. Raises as :meth:`__call__` does."""
+
+    @classmethod
+    def most_asks(cls, numbers: Mapping[str, int]) -> int:
+        """Most questions that a call with these whole numbers among its inputs puts to the executor model."""
+        if isinstance(cls.asks, int):
+            return cls.asks
+        (field,) = (field for field in cls.inputs if field.name == cls.asks)
+        return numbers.get(field.name, int(field.default or 0))
 
     @classmethod
     def describe(cls) -> str:
