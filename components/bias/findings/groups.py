@@ -2,11 +2,11 @@
 
 import dataclasses
 import itertools
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from components.bias.clusters import Estimate, estimate
 
@@ -61,7 +61,7 @@ def group_effect(values: Mapping[str, float], groups: Mapping[str, str], *, seed
     return GroupEffect(means, {name: int(sizes[place]) for place, name in enumerate(names)}, seen, p)
 
 
-def _spread(numbers: np.ndarray, labels: np.ndarray, sizes: np.ndarray) -> float:
+def _spread(numbers: NDArray[np.float64], labels: NDArray[np.intp], sizes: NDArray[np.intp]) -> float:
     means = np.bincount(labels, weights=numbers) / sizes
     return float((sizes * (means - numbers.mean()) ** 2).sum() / sizes.sum())
 
