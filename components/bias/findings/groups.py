@@ -108,9 +108,5 @@ def preference_leakage(wins: Mapping[tuple[str, str], Sequence[float]], one: str
 
 def leakage_of_all(wins: Mapping[tuple[str, str], Sequence[float]]) -> Mapping[tuple[str, str], float | None]:
     """:func:`preference_leakage` of every two judges."""
-    students: dict[str, None] = defaultdict()
-    for judge, _ in wins:
-        students[judge] = None
-    return {
-        (one, other): preference_leakage(wins, one, other) for one, other in itertools.combinations(sorted(students), 2)
-    }
+    judges = sorted({judge for judge, _ in wins})
+    return {(one, other): preference_leakage(wins, one, other) for one, other in itertools.combinations(judges, 2)}
