@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from components.core.spec.overrides import Override
-from components.core.spec.places import Map, Mark
+from components.core.spec.places import Map, Mark, Seq
 from components.core.spec.study import StudySpec
 
 _IN_TRAINING: Final = {"pause_minutes": 10.0}
@@ -42,10 +42,10 @@ def variants(spec: StudySpec, tree: Map) -> Iterator[Variant]:
         written = judges[number]
         for place in range(len(judge.rewards)):
             for failures in judge.failures:
-                control = failures if failures == "zero_as_control" else None
-                reward = _reward(written["rewards"][place], written["rewards"].marks[place], control)
+                zero = "zero_as_control" if failures == "zero_as_control" else None
+                reward = _reward(written["rewards"][place], written["rewards"].marks[place], zero)
                 for rest in _policies_and_seeds(spec, tree):
-                    yield Variant([*_judge(written), reward, *rest], control, number, judges.marks[number])
+                    yield Variant([*_judge(written), reward, *rest], zero, number, judges.marks[number])
     first = judges[0]
     for control in spec.controls:
         mark = first["rewards"].marks[0]
@@ -62,7 +62,7 @@ def _judge(written: Map) -> list[Override]:
 
 
 def _policies_and_seeds(spec: StudySpec, tree: Map) -> Iterator[list[Override]]:
-    policies = tree.get("policies") or []
+    policies = tree.get("policies") or Seq([], [])
     seeds = tree.marks.get("seeds", tree.mark)
     choices = [[Override(("policy",), value, policies.marks[place])] for place, value in enumerate(policies)] or [[]]
     for policy in choices:
