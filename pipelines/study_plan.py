@@ -54,8 +54,8 @@ def _scoring(study: "Study") -> Iterable[str]:
     evaluation, data = study.arms[0].experiment.evaluation, study.arms[0].experiment.data
     probes = spec.probes
     yield (
-        f"probes: {', '.join(probes.names)}; {_count(probes.items, 'item')} each, {_count(probes.repeats, 'asking')}, "
-        f"of {_count(len(scorers), 'judge')} by protocol"
+        f"probes: {', '.join(probes.names)}; {_count(probes.items, 'item')} each, of {_count(len(scorers), 'judge')} by "
+        "protocol"
     )
     training = study.arms[0].experiment.training
     looks = (*training.published_steps(), training.steps)

@@ -55,8 +55,9 @@ class StudyProbes(Spec):
     Default: ["pairwise", "pointwise", "binary"]."""
     items: Annotated[int, Field(ge=10, le=100_000)] = ENOUGH_ITEMS
     """Items of each probe. Unit: items. Default: 200."""
-    repeats: Annotated[int, Field(ge=1, le=100)] = 1
-    """Askings of each item, for the noise floor. Unit: askings. Default: 1."""
+    repeats: Annotated[int, Field(ge=0, le=100)] = 0
+    """Repetitions of each item beyond the first asking, in probes that live on them; there at least two. Unit: askings.
+    Default: 0."""
     mounted: tuple[Text, ...] = ()
     """Folders with items of others (LLMBar, JudgeBench, MT-Bench, model-written ones). A relative one starts at the
     study's file. Unit: none. Default: []."""

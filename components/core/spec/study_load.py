@@ -2,9 +2,11 @@
 
 import copy
 import dataclasses
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from components.core.errors import ConfigError
 from components.core.spec.arm import Arm, ArmKey
 from components.core.spec.bases import find_experiment, laid_over, read_experiment
 from components.core.spec.compose import Composer, without
@@ -13,8 +15,9 @@ from components.core.spec.fields import suggestion
 from components.core.spec.files import display, is_file, names_in, resolve
 from components.core.spec.load import DEFAULT_CONFIGS, part_of, validated
 from components.core.spec.overrides import Override, apply, parse_overrides
-from components.core.spec.places import Map, Mark
+from components.core.spec.places import Map, Mark, ReadError
 from components.core.spec.problems import config_error
+from components.core.spec.reader import read_text
 from components.core.spec.secrets import shown
 from components.core.spec.study import StudySpec
 from components.core.spec.study_checks import check_arms
@@ -30,11 +33,12 @@ class Study:
     Attributes:
         spec: as it is written.
         arms: all of them, control arms last.
-        scorers: one arm for each judge and protocol, whose judge scores the policies of the others.
+        text: the study as JSON, overrides included, which :func:`load_study` reads back.
     """
 
     spec: StudySpec
     arms: tuple[Arm, ...]
+    text: str
 
     @property
     def scorers(self) -> tuple[Arm, ...]:
@@ -45,12 +49,25 @@ class Study:
                 found.setdefault((arm.key.judge, arm.key.reward), arm)
         return tuple(found.values())
 
+    def arm(self, name: str) -> Arm:
+        """The arm of a name.
+
+        Raises:
+            ConfigError: there is none.
+        """
+        for arm in self.arms:
+            if arm.name == name:
+                return arm
+        known = ", ".join(arm.name for arm in self.arms)
+        raise ConfigError(f"the study has no arm {name!r}", where=f"study {self.spec.name}", remedy=f"known: {known}")
+
 
 def load_study(source: str | Path, overrides: Sequence[str] = (), configs: Path | None = None) -> Study:
     """Load, expand and validate one study.
 
     Args:
-        source: a name in ``configs/studies``, or a path (it has a slash or ends in .yaml).
+        source: a name in ``configs/studies``, a path (it has a slash or ends in .yaml), or the study itself as YAML or
+            JSON (it begins with a brace or has several lines).
         overrides: ``key=value`` with the study's keys, as in ``probes.items=24`` or ``experiment.training.steps=3``.
         configs: folder with studies/, experiments/, judges/ and so on; by default the repository's.
 
@@ -60,19 +77,37 @@ def load_study(source: str | Path, overrides: Sequence[str] = (), configs: Path 
     composer = Composer(configs or DEFAULT_CONFIGS)
     parsed, wrong = parse_overrides(overrides, tuple(StudySpec.model_fields))
     composer.problems.extend(wrong)
-    path = _find(composer, source)
-    tree = composer.file(path) if path else None
+    tree, told = _tree(composer, source)
     study = None
-    if path is not None and tree is not None:
-        if "name" not in tree:
-            tree.put("name", path.stem.replace("_", "-"), tree.mark)
+    if tree is not None:
         _apply(composer, tree, parsed)
         spec = part_of(composer, _PART, StudySpec, tree)
         if isinstance(spec, StudySpec) and not composer.problems:
-            study = Study(spec, tuple(_arms(composer, spec, tree)))
+            study = Study(spec, tuple(_arms(composer, spec, tree)), json.dumps(tree, sort_keys=True))
     if composer.problems or study is None:
-        raise config_error(f"study {display(path) if path else shown(str(source))}", composer.problems)
+        raise config_error(f"study {told}", composer.problems)
     return study
+
+
+def _tree(composer: Composer, source: str | Path) -> tuple[Map | None, str]:
+    """The study as it is written, and what to call it in messages."""
+    text = str(source).strip()
+    if isinstance(source, str) and (text.startswith("{") or "\n" in text):
+        mark = Mark("the study's text", folder=Path.cwd())
+        try:
+            found = read_text(text, mark)
+        except ReadError as error:
+            composer.complain(error.key, error.what, error.mark, error.remedy)
+            return None, mark.file
+        if isinstance(found, Map):
+            return found, mark.file
+        composer.complain("", f"the text holds {shown(found)}, not a mapping", mark, "write key: value lines")
+        return None, mark.file
+    path = _find(composer, source)
+    tree = composer.file(path) if path else None
+    if path is not None and tree is not None and "name" not in tree:
+        tree.put("name", path.stem.replace("_", "-"), tree.mark)
+    return tree, display(path) if path else shown(text)
 
 
 def _find(composer: Composer, source: str | Path) -> Path | None:
