@@ -1,0 +1,1 @@
+"""The probes: every module of this folder is one."""
