@@ -1,0 +1,1 @@
+"""How a policy changes while a judge trains it: features of its responses, rewards, canaries."""

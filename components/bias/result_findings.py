@@ -1,0 +1,81 @@
+"""What a study concludes over all arms."""
+
+from pydantic import Field
+
+from components.bias.estimate import Estimate, Frozen
+
+
+class Point(Frozen):
+    """One arm in a figure of predicted against observed drift."""
+
+    arm: str
+    judge: str
+    seed: int
+    bias: Estimate
+    """The judge's effect on the axis."""
+    drift: Estimate
+    """The policy's change of the feature."""
+
+
+class Prediction(Frozen):
+    """Whether the judges' bias on an axis predicts the policies' drift on it."""
+
+    axis: str
+    """Name of the probe."""
+    title: str = ""
+    feature: str
+    """Name of the drift feature."""
+    slope: Estimate
+    """Drift by unit of bias, over arms."""
+    p: float | None = Field(default=None, ge=0, le=1)
+    """Of the permutation test over judges; None where there are too few."""
+    judges: int = Field(ge=0)
+    method: str
+    """How the slope was fitted, such as ``mixed model, random effect of the seed``."""
+    points: tuple[Point, ...] = ()
+    note: str = ""
+    """Why nothing, or little, follows; empty otherwise."""
+
+
+class Contrast(Frozen):
+    """A comparison of groups of judges or of arms."""
+
+    kind: str
+    """``family``, ``size``, ``protocol`` or ``failures``."""
+    what: str
+    """What is compared, in words."""
+    measure: str
+    difference: Estimate
+    p: float | None = Field(default=None, ge=0, le=1)
+
+
+class Leakage(Frozen):
+    """Preference leakage score of a pair of judges, each the kin of one policy (arXiv 2502.01534)."""
+
+    judges: tuple[str, str]
+    relation: str
+    """Such as ``same model``, ``same family``."""
+    score: Estimate
+    """Mean of the two judges' relative excess of the win rate that they give their own student."""
+
+
+class Mitigation(Frozen):
+    """What a remedy does to a bias."""
+
+    name: str
+    """``swap_average``, ``reference``, ``panel``, ``length_control`` or ``masking``."""
+    axis: str
+    judge: str
+    plain: Estimate
+    mitigated: Estimate
+    reduction: Estimate
+    """Absolute effect without minus absolute effect with it; above 0 it helps."""
+
+
+class Findings(Frozen):
+    """All conclusions."""
+
+    predictions: tuple[Prediction, ...] = ()
+    contrasts: tuple[Contrast, ...] = ()
+    leakage: tuple[Leakage, ...] = ()
+    mitigations: tuple[Mitigation, ...] = ()
