@@ -14,6 +14,7 @@ from components.engine.environment import verl_environment
 from components.generate.answers import answer
 from components.generate.backend import chunk_size, open_generator
 from components.generate.sampling import heldout_sampling
+from components.study.looks import model_name
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,18 +25,6 @@ if TYPE_CHECKING:
 EARLIER: Final = "checkpoints"
 """Folder of a training's result with the checkpoints before its last."""
 _STEP: Final = re.compile(r"global_step_([0-9]{1,9})")
-_MODEL: Final = re.compile(r"step-([0-9]{6,9})")
-
-
-def model_name(step: int) -> str:
-    """What the policy after a training step is called in tables; names sort as steps do."""
-    return f"step-{step:06d}"
-
-
-def step_of(model: str) -> int | None:
-    """The training step of a name that :func:`model_name` made; None for others."""
-    found = _MODEL.fullmatch(model)
-    return None if found is None else int(found[1])
 
 
 def depends(experiment: "Experiment") -> object:
@@ -104,6 +93,6 @@ STEP = Step(
     depends=depends,
     run=run,
     packages=("verl", "torch", "transformers", "peft"),
-    extra_modules=("components.engine.cpu", "components.checkpoint.verl_merge"),
+    extra_modules=("components.engine.cpu.platform", "components.checkpoint.verl_merge"),
     needs={"data": ("heldout.parquet",), "training": (f"{EARLIER}/*",)},
 )

@@ -42,7 +42,7 @@ class ArmKey:
         key = digest([study, *dataclasses.astuple(self)])[:_SHORT]
         who = [self.control, self.policy] if self.control in CONTROL_NAMES else [self.judge, self.reward, self.policy]
         if self.control == "zero_as_control":
-            who.append("zero")
+            who.insert(0, "zero")
         seed = f"-s{self.seed}"
         room = LONGEST - len(seed) - len(key) - 1
         text = re.sub(r"[^a-z0-9]+", "-", "-".join([study, *map(str, who)]).lower())[:room].strip("-")

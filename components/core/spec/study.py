@@ -58,9 +58,9 @@ class StudyProbes(Spec):
     repeats: Annotated[int, Field(ge=0, le=100)] = 0
     """Repetitions of each item beyond the first asking, in probes that live on them; there at least two. Unit: askings.
     Default: 0."""
-    mounted: tuple[Text, ...] = ()
-    """Folders with items of others (LLMBar, JudgeBench, MT-Bench, model-written ones). A relative one starts at the
-    study's file. Unit: none. Default: []."""
+    mounted: Text | None = None
+    """A folder with items of others (LLMBar, JudgeBench, MT-Bench, model-written ones); a relative path starts at the
+    current folder. Unit: none. Default: null."""
     alpha: Annotated[float, Field(gt=0, lt=0.5)] = 0.05
     """Error rate of what is flagged, over all probes of a judge. Unit: fraction. Default: 0.05."""
 

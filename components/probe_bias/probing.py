@@ -1,0 +1,33 @@
+"""A judge of a study is probed, and where the outcomes lie is written down."""
+
+from typing import TYPE_CHECKING
+
+from components.core.step.execute import perform
+from components.probe_bias.step import probe_step
+from components.study.records import Left, Record, read_record, write_record
+from components.study.scoring import probed_identity
+
+if TYPE_CHECKING:
+    from components.core.spec.arm import Arm
+    from components.core.spec.study_load import Study
+
+
+def is_probed(study: "Study", scorer: "Arm", store: str) -> bool:
+    """Whether the judge was probed under these very settings; a step of another code version may still ask anew.
+
+    Raises:
+        StorageError: the store cannot be read.
+    """
+    found = read_record(store, study.spec.name, "probes", scorer.name, probed_identity(study, scorer))
+    return found is not None and not found.error
+
+
+def probe(study: "Study", scorer: "Arm", store: str) -> None:
+    """Probe the judge, which must be up, or find its outcomes.
+
+    Raises:
+        GavelError: it cannot be probed.
+    """
+    published = perform(probe_step(study.spec.probes, study.spec.seeds[0]), scorer.experiment, store, {})
+    record = Record(probed_identity(study, scorer), {"outcomes": Left(published.uri, published.sha256)})
+    write_record(store, study.spec.name, "probes", scorer.name, record)
