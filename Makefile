@@ -125,6 +125,10 @@ mixed: $(VENV)/.ready ## Train on math, questions and code and test: MODEL=qwen2
 	@$(PY) -m pipelines mixed $(call text,MODEL=$(MODEL)) $(call text,EXPERIMENT=$(call given,EXPERIMENT)) \
 	  $(call text,SKIP_DATA=$(SKIP_DATA)) $(SET)
 
+.PHONY: study
+study: $(VENV)/.ready ## Run the bias study STUDY=quick on this machine: probe judges, train arms, score policies, report: [SET=]
+	@$(PY) -m pipelines study $(call text,STUDY=$(STUDY)) $(SET)
+
 .PHONY: study-plan
 study-plan: $(VENV)/.ready ## What the bias study STUDY=quick will do, arm by arm, and the smallest effects it can find: [SET=]
 	@$(PY) -m pipelines study-plan $(call text,STUDY=$(STUDY)) $(SET)

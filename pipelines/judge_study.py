@@ -4,11 +4,11 @@ from typing import Any
 
 from kfp import dsl
 
+from components.collect_study.component import study_report
 from components.cross_judge.component import cross_judge
 from components.deploy_judge.component import deploy_judge
 from components.probe_bias.component import probe_bias
 from components.study_arm.component import resolve_arm, study_arms
-from components.study_report.component import study_report
 from components.teardown_judge.component import teardown_study
 from pipelines.placing import Placing
 from pipelines.study_arm import arm_tasks
