@@ -60,7 +60,7 @@ class Arm(Frozen):
     judge: str | None
     """Name of the judge that trained it; None for a control without one."""
     control: str = ""
-    """Such as ``rule_only``, ``random``, ``length``, ``format`` or ``zero_as_control``; empty for an arm of the matrix."""
+    """Such as ``rule_only``, ``random``, ``length``, ``format`` or ``zero_as_control``; empty in the matrix."""
     reward: str
     """Name of the reward or protocol."""
     policy: str

@@ -1,15 +1,12 @@
 """The figures' data: what is drawn, and what the reader downloads, from one and the same rows."""
 
-import csv
 import dataclasses
-import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
+from components.drawing.figure import Cell, Figure
 from components.report import format as fmt
 from components.report.heldout import KINDS, MEASURES, HeldOut, Unit
 from components.report.training import SERIES, TIMINGS, Training
-
-Cell = str | int | float | None
 
 PART_LABELS = {
     "gold": "Passes gold",
@@ -17,37 +14,6 @@ PART_LABELS = {
     "neither": "Neither",
     "gold_unknown": "Gold unknown",
 }
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Figure:
-    """One figure without its drawing.
-
-    Attributes:
-        key: its name, also of its CSV file.
-        title: heading.
-        caption: what it shows and how to read it.
-        alt: what it shows in words, for those who cannot see it.
-        columns: of its data.
-        rows: its data; None where a value is unknown.
-        names: column -> what its line is called, where that is not always the same.
-    """
-
-    key: str
-    title: str
-    caption: str
-    alt: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    names: Mapping[str, str] = dataclasses.field(default_factory=dict)
-
-    def csv(self) -> str:
-        """The data as CSV, numbers in full precision, an unknown value as an empty cell."""
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(self.columns)
-        writer.writerows(self.rows)
-        return out.getvalue()
 
 
 JUDGES_REWARD = "Judge's reward"

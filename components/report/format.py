@@ -1,17 +1,22 @@
-"""Numbers as a reader meets them. An unknown number is a word, never a figure."""
+"""The report's measures as a reader meets them."""
 
 from components.core.statistics import Comparison
+from components.drawing.numbers import MINUS, UNKNOWN, count, duration, p_value, percent, signed
 from components.report.heldout import Unit
 
-UNKNOWN = "unknown"
-MINUS = "\u2212"
-
-
-def _signed(text: str) -> str:
-    # A rounded zero has no sign.
-    if not text.strip("+-0."):
-        return text.lstrip("+-")
-    return text.replace("-", MINUS)
+__all__ = [
+    "MINUS",
+    "UNKNOWN",
+    "change",
+    "count",
+    "duration",
+    "evidence",
+    "interval",
+    "level",
+    "noun",
+    "p_value",
+    "percent",
+]
 
 
 def level(value: float | None, unit: Unit) -> str:
@@ -19,8 +24,8 @@ def level(value: float | None, unit: Unit) -> str:
     if value is None:
         return UNKNOWN
     if unit is Unit.SHARE:
-        return _signed(f"{100 * value:.1f}") + "\u00a0%"
-    return _signed(f"{value:.3f}" if unit is Unit.REWARD else f"{value:.1f}")
+        return signed(f"{100 * value:.1f}") + "\u00a0%"
+    return signed(f"{value:.3f}" if unit is Unit.REWARD else f"{value:.1f}")
 
 
 def change(value: float | None, unit: Unit) -> str:
@@ -28,8 +33,8 @@ def change(value: float | None, unit: Unit) -> str:
     if value is None:
         return UNKNOWN
     if unit is Unit.SHARE:
-        return _signed(f"{100 * value:+.1f}")
-    return _signed(f"{value:+.3f}" if unit is Unit.REWARD else f"{value:+.1f}")
+        return signed(f"{100 * value:+.1f}")
+    return signed(f"{value:+.3f}" if unit is Unit.REWARD else f"{value:+.1f}")
 
 
 def noun(unit: Unit) -> str:
@@ -44,18 +49,6 @@ def interval(low: float | None, high: float | None, unit: Unit) -> str:
     return f"{change(low, unit)} to {change(high, unit)}"
 
 
-def p_value(p: float | None) -> str:
-    """A p value with three places."""
-    if p is None:
-        return UNKNOWN
-    return "< 0.001" if p < 0.001 else f"{p:.3f}"
-
-
-def percent(confidence: float) -> str:
-    """The level of an interval, such as ``95 %``."""
-    return f"{100 * confidence:g} %"
-
-
 def evidence(comparison: Comparison, unit: Unit) -> str:
     """From, to, gain, interval and n of a comparison in one line."""
     if comparison.gain is None:
@@ -67,19 +60,3 @@ def evidence(comparison: Comparison, unit: Unit) -> str:
         f"n = {comparison.n} prompts"
     )
     return text + (f", {comparison.dropped} left out as unknown" if comparison.dropped else "")
-
-
-def duration(seconds: float | None) -> str:
-    """Seconds as a reader says them."""
-    if seconds is None:
-        return "not recorded"
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"
-
-
-def count(number: int | float) -> str:
-    """A whole number with thin gaps between thousands."""
-    return f"{number:,.0f}".replace(",", "\u202f")

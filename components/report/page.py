@@ -1,6 +1,5 @@
 """The page: one self-contained HTML file from the findings."""
 
-import base64
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 from markupsafe import Markup
 
+from components.drawing.figure import Figure
+from components.drawing.style import page_css
 from components.report import examples, plots, settings
 from components.report import format as fmt
 from components.report.direction import MAX_DROPPED, MIN_PROMPTS
-from components.report.figures import PART_LABELS, Figure
+from components.report.figures import PART_LABELS
 from components.report.heldout import KINDS, MEASURES, Unit
 from components.report.ifeval import FIGURES as IFEVAL_FIGURES
 from components.report.parts import LABELS as PART_NAMES
@@ -48,7 +49,7 @@ def build_page(experiment: "Experiment", findings: Findings, figures: Sequence[F
     )
     template = environment.get_template("report.html.jinja")
     return template.render(
-        css=Markup((FOLDER / "report.css").read_text(encoding="utf-8")),
+        css=Markup(page_css()),
         experiment=experiment,
         findings=findings,
         headline=HEADLINES[findings.reading.label],
@@ -67,7 +68,7 @@ def build_page(experiment: "Experiment", findings: Findings, figures: Sequence[F
         measures=[measure for measure in MEASURES if measure.key not in findings.heldout.unchecked],
         all_measures=MEASURES,
         kinds=[(kind, PART_LABELS[kind]) for kind in KINDS],
-        figures=[(figure, drawing(figure), data_uri(figure)) for figure in figures],
+        figures=[(figure, drawing(figure), figure.data_uri()) for figure in figures],
         drawn={figure.key for figure in figures},
         examples=[(*examples.LABELS[kind], found) for kind, found in _examples(findings)],
         scaffold=settings.what_was_shown(experiment),
@@ -86,11 +87,6 @@ def build_page(experiment: "Experiment", findings: Findings, figures: Sequence[F
 def drawing(figure: Figure) -> Markup:
     """The figure as inline SVG; made by our own code from numbers and our own labels."""
     return Markup(plots.draw(figure))
-
-
-def data_uri(figure: Figure) -> str:
-    """The figure's CSV as a link that needs no server."""
-    return "data:text/csv;charset=utf-8;base64," + base64.b64encode(figure.csv().encode()).decode()
 
 
 def timings(training: Training) -> list[tuple[str, float | None, float | None, int]]:

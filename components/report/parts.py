@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from components.report.clusters import Mean, clustered_mean
+from components.core.clusters import Mean, clustered_mean
 from components.report.evidence import Rollout
 
 

@@ -7,8 +7,8 @@ import matplotlib
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import MaxNLocator
 
-from components.report.figures import Cell, Figure
-from components.report.svg import BASE, EXTRA, GOLD, INK, PROXY, STYLE, TRAINED, render
+from components.drawing.figure import Cell, Figure
+from components.drawing.svg import BASE, EXTRA, GOLD, INK, PROXY, STYLE, TRAINED, render
 
 WIDTH = 5.0
 """Inches; narrow, so that the text stays readable on a phone."""

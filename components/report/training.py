@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 
-from components.report.clusters import Correlation, Mean, Trend, clustered_mean, trend, within_correlation
+from components.core.clusters import Correlation, Mean, Trend, clustered_mean, trend, within_correlation
 from components.report.evidence import Evidence, Rollout
 from components.report.heldout import Sampling
 from components.report.parts import Part, split_rewards

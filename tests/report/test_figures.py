@@ -7,9 +7,11 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from components.report import plots, svg
+from components.drawing import svg
+from components.drawing.figure import Figure
+from components.report import plots
 from components.report.evidence import read_evidence
-from components.report.figures import Figure, build_figures
+from components.report.figures import build_figures
 from components.report.heldout import Sampling, analyse_heldout
 from components.report.training import analyse_training
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import jinja2
 from markupsafe import Markup
 
+from components.drawing.figure import Figure
+from components.drawing.style import page_css
 from components.report import format as fmt
 from components.report import settings
 from components.report.examples import visible
-from components.report.figures import Figure
 from components.report.heldout import Unit
-from components.report.page import data_uri
 from components.report.tasks.results import metric_names
 from components.report.tasks.summary import Findings
 from components.report.tasks.workflow_plots import draw
@@ -42,7 +42,7 @@ def build_page(experiment: "Experiment", findings: Findings, figures: Sequence[F
     )
     mixture = experiment.data.mixture
     return environment.get_template("tasks.html.jinja").render(
-        css=Markup((FOLDER.parent / "report.css").read_text(encoding="utf-8")),
+        css=Markup(page_css()),
         experiment=experiment,
         findings=findings,
         models=findings.results.models,
@@ -56,7 +56,7 @@ def build_page(experiment: "Experiment", findings: Findings, figures: Sequence[F
         comparable=mixture is None or mixture.split == "official",
         training_settings=settings.training_settings(experiment),
         yaml=settings.as_yaml(experiment),
-        workflow_pictures=[(figure, Markup(draw(figure)), data_uri(figure)) for figure in figures],
+        workflow_pictures=[(figure, Markup(draw(figure)), figure.data_uri()) for figure in figures],
         fmt=fmt,
         unit=Unit,
         visible=visible,

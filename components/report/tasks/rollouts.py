@@ -5,9 +5,9 @@ import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from components.core.clusters import Trend, trend
 from components.core.contracts import METRICS, PROMPTS, ROLLOUTS, read_table
 from components.core.errors import ContractError
-from components.report.clusters import Trend, trend
 from components.report.heldout import Sampling
 from components.report.training import TIMINGS
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from components.drawing.figure import Cell, Figure
 from components.monitor.samples import TERMS
 from components.report import format as fmt
-from components.report.figures import Cell, Figure
 from components.report.heldout import Unit
 from components.report.tasks.workflows import Workflows
 

@@ -8,10 +8,10 @@ import matplotlib
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import MaxNLocator
 
+from components.drawing.figure import Cell, Figure
+from components.drawing.svg import BASE, EXTRA, GOLD, INK, PROXY, STYLE, TRAINED, render
 from components.report.evidence import BASE as BASE_MODEL
 from components.report.evidence import TRAINED as TRAINED_MODEL
-from components.report.figures import Cell, Figure
-from components.report.svg import BASE, EXTRA, GOLD, INK, PROXY, STYLE, TRAINED, render
 
 _WIDTH: Final = 5.0
 """Inches, as in :mod:`components.report.plots`."""

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from components.core.clusters import Trend, trend
 from components.core.contracts import read_table
 from components.monitor.analysis import analyse
 from components.monitor.estimate import Estimate, Value, estimate
@@ -14,7 +15,6 @@ from components.monitor.published import read_published
 from components.monitor.samples import Sample, domains_of
 from components.monitor.section import Section
 from components.monitor.tally import Tally, by_domain, mean_parts, reason, reasons, tally
-from components.report.clusters import Trend, trend
 from components.report.tasks.models import Model, read_models
 from components.tasks.statistics import Sampling
 from components.workflow.buffer.store import FOLDER, SCHEMA, TABLE

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.report.clusters import clustered_mean, trend, within_correlation
+from components.core.clusters import clustered_mean, trend, within_correlation
 
 
 def correlation(x, y, groups, resamples=200):

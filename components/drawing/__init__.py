@@ -1,0 +1,1 @@
+"""What pages share: figures as SVG and CSV, numbers in words, the style sheet."""
