@@ -22,7 +22,7 @@ def plan_study(study: "Study") -> tuple[list[str], Sequence["Problem"]]:
         study: with all its arms.
     """
     plan = make_plan([arm.experiment for arm in study.arms], Assumptions())
-    lines = [_head(study), "", *_table(study.arms, plan.runs), "", *_scoring(study), ""]
+    lines = [_head(study), "", *_table(study.arms, plan.runs), "", *_scoring(study), "", *_smallest(study), ""]
     return [*lines, *_notes(study)], plan.problems
 
 
@@ -68,6 +68,30 @@ def _scoring(study: "Study") -> Iterable[str]:
         yield f"cross-judge: {_count(responses, 'response')} before and after training, each by {others} more " + (
             "judge" if others == 1 else "judges"
         )
+
+
+def _smallest(study: "Study") -> Iterable[str]:
+    """The smallest effects of each judge's probes; judges that are asked alike share their lines."""
+    from components.study.detecting import detectables
+    from components.study.probe_plan import plan_of
+    from components.study.scoring import label
+
+    told: dict[tuple[str, ...], list[str]] = {}
+    for scorer in study.scorers:
+        for judge in scorer.experiment.judges():
+            plan = plan_of(study.spec.probes, judge, scorer.experiment, study.spec.seeds[0])
+            lines = [
+                f"  {each.probe:<18}{each.mode:<10}{each.n_items:>5} items of {each.n_texts:>3} texts  "
+                f"{each.effect:.3f} at a spread of {each.sd}"
+                for each in detectables(plan, study.spec.probes.alpha)
+            ]
+            lines += [f"  {each.probe:<18}{each.mode or '':<10}left out: {each.reason}" for each in plan.skipped]
+            calls = f"  {plan.calls:,} items to ask, each in all its forms"
+            name = label(study, scorer) if scorer.experiment.panel is None else judge.name
+            told.setdefault((*lines, calls), []).append(name)
+    for shared, names in told.items():
+        yield f"smallest effects that are found with 80 % power, judge {', '.join(names)}"
+        yield from shared
 
 
 def _notes(study: "Study") -> Iterable[str]:

@@ -3,23 +3,22 @@
 import asyncio
 import json
 import pkgutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import components.bias.probes
 from components.bias.asking import Asking
-from components.bias.mounted import NOTHING, Mounted
 from components.bias.outcomes import write_outcomes
-from components.bias.probe import named
-from components.bias.run import Plan, ask_plan, plan_probes
-from components.bias.types import Mode, Outcome
+from components.bias.run import Plan, ask_plan
+from components.bias.types import Outcome
 from components.core.manifest import Scalar, content_sha256, scan_folder
 from components.core.step import Step, StepContext
 from components.judge.deployed import keeping
 from components.judge.endpoint import resolve_endpoint
 from components.judge.memory import Ledger
 from components.judge.memory.shipping import LEDGER, shipped
+from components.study.probe_plan import plan_of
 
 if TYPE_CHECKING:
     from components.core.spec import Experiment
@@ -78,7 +77,7 @@ def _probe(context: StepContext, probes: "StudyProbes", seed: int) -> Mapping[st
     kept = keeping(experiment.judges(), experiment.cluster, experiment.name, context.progress)
     with shipped(path, context), Ledger(path) as ledger, kept:
         for judge in experiment.judges():
-            plan = _plan(judge, experiment, probes, seed)
+            plan = plan_of(probes, judge, experiment, seed)
             context.progress.begin(plan.calls, f"item to judge {judge.name}")
             outcomes += asyncio.run(_ask(context, judge, plan, ledger))
             skipped += [
@@ -90,13 +89,6 @@ def _probe(context: StepContext, probes: "StudyProbes", seed: int) -> Mapping[st
     (context.out / SKIPPED).write_text(json.dumps(skipped, indent=1) + "\n", encoding="utf-8")
     unknown = sum(outcome.value is None for outcome in outcomes)
     return {"outcomes": rows, "unknown": unknown, "skipped": len(skipped), "calls": calls}
-
-
-def _plan(judge: "JudgeSpec", experiment: "Experiment", probes: "StudyProbes", seed: int) -> Plan:
-    mounted = NOTHING if probes.mounted is None else Mounted(Path(probes.mounted))
-    modes: Sequence[Mode] = [Mode(mode) for mode in probes.modes]
-    wanted: Any = named(probes.names)
-    return plan_probes(judge, experiment.reward, wanted, modes, probes.items, seed, probes.repeats, mounted)
 
 
 async def _ask(context: StepContext, judge: "JudgeSpec", plan: Plan, ledger: Ledger) -> list[Outcome]:
