@@ -89,7 +89,9 @@ class Asking:
             JudgeError: a sample that no judge can be asked about, or the ledger cannot be written.
         """
         if mode is Mode.PAIRWISE:
-            return [found for role in item.forms if role is not Role.BASE for found in await self._pair(item, role, repeat)]
+            return [
+                found for role in item.forms if role is not Role.BASE for found in await self._pair(item, role, repeat)
+            ]
         one = self._mark if mode is Mode.POINTWISE else self._rubric
         return [await one(item, role, repeat) for role in item.forms]
 
@@ -153,9 +155,7 @@ class Asking:
         chat = self._needs_chat()
         ask = chat.asker(self._protocol.version, _draw(repeat))
         deadline = self._spec.limits.sample_deadline_seconds
-        return ChatJudge(
-            self.name, self._protocol, ask, ledger=self._ledger, deadline=deadline, lengths=chat.lengths
-        )
+        return ChatJudge(self.name, self._protocol, ask, ledger=self._ledger, deadline=deadline, lengths=chat.lengths)
 
     def _needs_chat(self) -> Chat:
         if self._chat is None:

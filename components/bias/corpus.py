@@ -68,7 +68,11 @@ def _text(row: Mapping[str, Any], path: Path) -> Text:
     criteria = tuple(row["criteria"])
     # In the file criteria are counted from 1, as people do.
     fails = tuple(number - 1 for number in row["fails"])
-    if len(criteria) not in _CRITERIA or not 0 < len(fails) < len(criteria) or not set(fails) <= set(range(len(criteria))):
+    if (
+        len(criteria) not in _CRITERIA
+        or not 0 < len(fails) < len(criteria)
+        or not set(fails) <= set(range(len(criteria)))
+    ):
         raise ContractError(
             f"{len(criteria)} criteria, of which {row['fails']} fail",
             where=where,

@@ -1,5 +1,6 @@
 """The items of a probe, with the limits that every probe keeps."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
@@ -14,7 +15,7 @@ LEAST_TEXTS: Final = 40
 
 
 def items_of(probe: Probe, request: Request, count: int) -> list[Item] | Skip:
-    """The first ``count`` items of a probe, or why it has none.
+    """The first ``count`` items of each source of a probe, or why it has none.
 
     Args:
         probe: the probe.
@@ -32,7 +33,13 @@ def items_of(probe: Probe, request: Request, count: int) -> list[Item] | Skip:
     if probe.needs_mounted and (few := too_few(found)) is not None:
         return Skip(f"what is mounted gives {few}")
     check(probe, found)
-    return list(found[:count])
+    taken: Counter[str] = Counter()
+    first = []
+    for item in found:
+        if taken[item.source] < count:
+            taken[item.source] += 1
+            first.append(item)
+    return first
 
 
 def check(probe: Probe, items: Sequence[Item]) -> None:
@@ -43,7 +50,9 @@ def check(probe: Probe, items: Sequence[Item]) -> None:
     """
     where = f"probe {probe.name}"
     if (few := too_few(items)) is not None:
-        raise ContractError(f"the probe gives {few}", where=where, remedy="write more texts; filling templates is not enough")
+        raise ContractError(
+            f"the probe gives {few}", where=where, remedy="write more texts; filling templates is not enough"
+        )
     seen: set[str] = set()
     for item in items:
         if item.probe != probe.name or item.item_id in seen:
@@ -54,9 +63,13 @@ def check(probe: Probe, items: Sequence[Item]) -> None:
             )
         seen.add(item.item_id)
         if not {Role.BASE, Role.CHANGED} <= set(item.forms):
-            raise ContractError(f"item {item.item_id!r} has no base or nothing changed", where=where, remedy="give both")
+            raise ContractError(
+                f"item {item.item_id!r} has no base or nothing changed", where=where, remedy="give both"
+            )
         if item.gold not in (None, Role.BASE, Role.CHANGED):
-            raise ContractError(f"item {item.item_id!r}: gold is {item.gold}", where=where, remedy="base, changed or None")
+            raise ContractError(
+                f"item {item.item_id!r}: gold is {item.gold}", where=where, remedy="base, changed or None"
+            )
 
 
 def too_few(items: Sequence[Item]) -> str | None:

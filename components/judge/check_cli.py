@@ -42,7 +42,7 @@ def main(argv: Sequence[str]) -> int:
         overrides = [each for each in overrides if each not in given]
         endpoint = given[-1].removeprefix("endpoint=") if given and endpoint is None else endpoint
     spec = load_judge(options.judge, overrides)
-    with _at(spec, endpoint) as url:
+    with at_endpoint(spec, endpoint) as url:
         print(f"judge {spec.name}: {spec.model_name} at {url}", flush=True)
         with Ledger(state_folder() / "checks" / LEDGER) as ledger:
             found = asyncio.run(check(spec, url, next(iter(api_keys(spec)), None), ledger))
@@ -54,8 +54,8 @@ def main(argv: Sequence[str]) -> int:
 
 
 @contextlib.contextmanager
-def _at(spec: "JudgeSpec", endpoint: str | None) -> Iterator[str]:
-    """Where the judge answers; the embedded server is started for as long as it is needed where none runs."""
+def at_endpoint(spec: "JudgeSpec", endpoint: str | None) -> Iterator[str]:
+    """Where a judge answers; the embedded server is started for as long as it is needed where none runs."""
     from components.judge.endpoint import resolve_endpoint
     from components.judge.serve import serving
 

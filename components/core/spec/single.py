@@ -1,4 +1,4 @@
-"""Loads one judge without an experiment around it, for commands that need no more."""
+"""Loads one judge or reward without an experiment around it, for commands that need no more."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +10,7 @@ from components.core.spec.load import DEFAULT_CONFIGS, part_of
 from components.core.spec.overrides import apply, parse_overrides
 from components.core.spec.places import Mark
 from components.core.spec.problems import config_error
+from components.core.spec.reward import RewardSpec
 
 
 def load_judge(source: str, overrides: Sequence[str] = (), configs: Path | None = None) -> JudgeSpec:
@@ -36,3 +37,24 @@ def load_judge(source: str, overrides: Sequence[str] = (), configs: Path | None 
     if composer.problems or not isinstance(judge, JudgeSpec):
         raise config_error(f"judge {source}", composer.problems)
     return judge
+
+
+def load_reward(source: str, configs: Path | None = None) -> RewardSpec:
+    """Load and validate one reward.
+
+    Args:
+        source: a name in ``configs/rewards``, or a path that ends in .yaml.
+        configs: folder with rewards/; by default the repository's.
+
+    Raises:
+        ConfigError: one or more mistakes; each with file, line, key, value and remedy.
+    """
+    composer = Composer(configs or DEFAULT_CONFIGS)
+    tree = composer.named("reward", source, "reward", Mark("command line", folder=Path.cwd()))
+    reward = None
+    if tree is not None:
+        assets.locate(composer, "reward", tree)
+        reward = part_of(composer, "reward", RewardSpec, tree)
+    if composer.problems or not isinstance(reward, RewardSpec):
+        raise config_error(f"reward {source}", composer.problems)
+    return reward

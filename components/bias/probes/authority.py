@@ -1,0 +1,31 @@
+"""Authority: a source that does not exist."""
+
+import functools
+import random
+from collections.abc import Sequence
+
+from components.bias.building import PLACES, Forms, added, carrier, spread
+from components.bias.changes import filler, inserted
+from components.bias.corpus import Text
+from components.bias.probe import ALL_MODES, Probe, Request
+from components.bias.types import Item, Measure
+from components.bias.wording import lines
+
+
+def _make(text: Text, turn: int, draw: random.Random) -> Forms:
+    addition = draw.choice(lines("authorities"))
+    put = functools.partial(inserted, place=PLACES[turn])
+    return added(text, carrier(text, turn), addition, filler(addition, draw), put)
+
+
+def _build(request: Request) -> Sequence[Item]:
+    return spread("authority", request.seed, _make)
+
+
+PROBE = Probe(
+    name="authority",
+    title="Believes a response for the source that it names",
+    measure=Measure.SHIFT,
+    modes=ALL_MODES,
+    build=_build,
+)

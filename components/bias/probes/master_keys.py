@@ -1,0 +1,38 @@
+"""Master keys: a response without content in place of the answer (arXiv 2507.08794)."""
+
+import json
+import random
+from collections.abc import Sequence
+
+from components.bias.building import Forms, form, spread
+from components.bias.corpus import Text
+from components.bias.probe import ALL_MODES, Probe, Request
+from components.bias.types import Item, Measure, Role
+from components.bias.wording import lines
+
+
+def keys() -> tuple[str, ...]:
+    """The keys. A judge is never asked about the blank one: the engine answers ``empty_response`` for it, and so it is
+    recorded."""
+    return tuple(json.loads(line) for line in lines("master_keys"))
+
+
+def _make(text: Text, turn: int, draw: random.Random) -> Forms:
+    return {
+        Role.BASE: form(text, text.good),
+        Role.CHANGED: form(text, draw.choice(keys())),
+        Role.WORSE: form(text, text.worse),
+    }
+
+
+def _build(request: Request) -> Sequence[Item]:
+    return spread("master_keys", request.seed, _make, gold=Role.BASE)
+
+
+PROBE = Probe(
+    name="master_keys",
+    title="Accepts a response that says nothing",
+    measure=Measure.ACCEPTANCE,
+    modes=ALL_MODES,
+    build=_build,
+)

@@ -1,0 +1,105 @@
+"""Responses that models wrote, for self-preference and refinement: JSON lines that the user mounts.
+
+``responses*.jsonl``, one request a line::
+
+    {"text_id": "q1", "question": "...", "criteria": ["...", "...", "..."],
+     "responses": [{"model": "qwen3-8b", "family": "Qwen", "text": "...", "quality": 4}, ...]}
+
+``quality`` is what people or a key hold of it, on any scale; equal numbers are equally good. ``refinements*.jsonl``::
+
+    {"text_id": "q1", "question": "...", "criteria": [...], "draft": "...", "refined": "...", "family": "Qwen"}
+"""
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from components.bias.mounted import Mounted
+from components.bias.readers.pairs import rows_of
+from components.core.errors import ContractError
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Written:
+    """A response that a model wrote."""
+
+    model: str
+    family: str
+    text: str
+    quality: float
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Request:
+    """A request with the responses of several models."""
+
+    text_id: str
+    question: str
+    criteria: tuple[str, ...]
+    responses: tuple[Written, ...]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Refinement:
+    """A draft and what the same model made of it."""
+
+    text_id: str
+    question: str
+    criteria: tuple[str, ...]
+    draft: str
+    refined: str
+    family: str
+
+
+def requests(mounted: Mounted) -> Iterator[Request]:
+    """What lies in ``responses*.jsonl``.
+
+    Raises:
+        ContractError: a line is not in the format.
+    """
+    for path in mounted.files("responses*.jsonl"):
+        for number, row in enumerate(rows_of(path), start=1):
+            where = f"{path}, line {number}"
+            head = _head(row, where)
+            responses = row.get("responses")
+            if not isinstance(responses, list) or not all(isinstance(each, dict) for each in responses):
+                raise _wrong("responses is no list of objects", where)
+            yield Request(*head, tuple(_written(each, where) for each in responses))
+
+
+def refinements(mounted: Mounted) -> Iterator[Refinement]:
+    """What lies in ``refinements*.jsonl``.
+
+    Raises:
+        ContractError: a line is not in the format.
+    """
+    for path in mounted.files("refinements*.jsonl"):
+        for number, row in enumerate(rows_of(path), start=1):
+            where = f"{path}, line {number}"
+            draft, refined, family = (_text(row, key, where) for key in ("draft", "refined", "family"))
+            yield Refinement(*_head(row, where), draft, refined, family)
+
+
+def _head(row: Mapping[str, Any], where: str) -> tuple[str, str, tuple[str, ...]]:
+    criteria = row.get("criteria")
+    if not isinstance(criteria, list) or not criteria or not all(isinstance(each, str) and each for each in criteria):
+        raise _wrong("criteria is no list of texts", where)
+    return _text(row, "text_id", where), _text(row, "question", where), tuple(criteria)
+
+
+def _written(row: Mapping[str, Any], where: str) -> Written:
+    quality = row.get("quality")
+    if isinstance(quality, bool) or not isinstance(quality, int | float):
+        raise _wrong("a response without a quality: without it, a preference cannot be told from good judgement", where)
+    return Written(*(_text(row, key, where) for key in ("model", "family", "text")), float(quality))
+
+
+def _text(row: Mapping[str, Any], key: str, where: str) -> str:
+    value = row.get(key)
+    if not isinstance(value, str) or not value.strip():
+        raise _wrong(f"key {key!r} is no text", where)
+    return value
+
+
+def _wrong(what: str, where: str) -> ContractError:
+    return ContractError(what, where=where, remedy="docs/probes.md has the format")
