@@ -94,9 +94,16 @@ class ScriptedSource(Spec):
 
     kind: Literal["scripted"]
     """Marks a scripted judge. Unit: none. Required."""
-    biases: Mapping[str, Annotated[float, Field(ge=-1, le=1)]] = {}
+    biases: Mapping[str, Annotated[float, Field(ge=-100, le=100)]] = {}
     """Axis, as `python -m components.bias scripted --help` names them, to strength: how much the value of a response
     moves with the axis' feature; without any the judge is unbiased. Unit: fraction. Default: {}."""
+    quality: Annotated[float, Field(ge=0, le=1)] = 0.4
+    """Score of every response that says something. Unit: fraction. Default: 0.4."""
+    sight: Annotated[float, Field(ge=0, le=1)] = 0.0
+    """What words of the reference, or of the criteria, add to the score; 0 is a judge blind to quality. Unit: fraction.
+    Default: 0.0."""
+    noise: Annotated[float, Field(ge=0, le=1)] = 0.1
+    """Half width of the noise of a single response's score. Unit: fraction. Default: 0.1."""
     seed: Seed = 0
     """Seed of its noise. Unit: none. Default: 0."""
 

@@ -43,7 +43,8 @@ def scripted_command(spec: "JudgeSpec", *, port: str) -> list[str]:
     biases = [("--bias", f"{axis}={strength:g}") for axis, strength in sorted(source.biases.items())]
     return [
         *(sys.executable, "-m", "components.bias", "scripted"),
-        *("--port", port, "--name", spec.model_name, "--seed", str(source.seed)),
+        *("--port", port, "--seed", str(source.seed)),
+        *("--quality", f"{source.quality:g}", "--sight", f"{source.sight:g}", "--noise", f"{source.noise:g}"),
         *(word for pair in biases for word in pair),
     ]
 
