@@ -1,7 +1,7 @@
 """The mean over items that come in clusters, the texts they were made from, and how far it can be trusted.
 
-Items of one text are alike, so the spread is taken between texts. The percentile bootstrap over some 40 texts covers too
-seldom; docs/bias-statistics.md has what was measured.
+Items of one text are alike, so the spread is taken between texts. The percentile bootstrap over some 40 texts covers
+too seldom; docs/bias-statistics.md has what was measured.
 """
 
 import dataclasses
@@ -61,7 +61,8 @@ def cluster_sums(values: Sequence[float], texts: Sequence[str]) -> tuple[Floats,
         raise ValueError("a value is not finite; an unknown value is left out, never a number")
     _, places = np.unique(np.asarray(texts, dtype=object), return_inverse=True)
     sizes = np.bincount(places).astype(np.float64)
-    return np.bincount(places, weights=np.asarray(values, dtype=np.float64), minlength=len(sizes)), sizes
+    weights = np.asarray(values, dtype=np.float64)
+    return np.bincount(places, weights=weights, minlength=len(sizes)).astype(np.float64), sizes
 
 
 def robust_error(sums: Floats, sizes: Floats) -> tuple[float, float]:

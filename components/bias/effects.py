@@ -31,13 +31,16 @@ class Effect:
         bias: the effect; 0 is an unbiased judge.
         against: what the changed form was held against, ``placebo`` or ``base``; None where the measure needs nothing.
         placebo: the paraphrase against the base, in the same units; None where the probe has none.
-        flip: the base above the worse form; None where the probe has no worse form. Not above 0: the judge sees nothing.
+        flip: the base above the worse form; None where the probe has no worse form. Where it is not above 0, the judge
+            sees nothing.
         noise: share of contradicting pairs of repetitions, the noise floor; None where nothing was asked twice.
         asked: outcomes by role.
         unknown: those of them without a value, by role.
         reasons: the same by reason.
         items: items that were asked.
         dropped: items left out of ``bias`` because a value they need is unknown.
+        apart: items that are not of this measure: without a placebo in a probe whose other items have one, such as
+            mounted pairs with a gold label. They count for the agreement with gold alone.
     """
 
     judge: str
@@ -54,6 +57,7 @@ class Effect:
     reasons: Mapping[str, int]
     items: int
     dropped: int
+    apart: int = 0
 
 
 def measure_effects(
@@ -96,9 +100,11 @@ def measure_effects(
 
 
 def _effect(key: tuple[str, str, Mode], outcomes: Sequence[Outcome], measure: Measure, confidence: float) -> Effect:
-    items = by_item(outcomes)
+    everything = by_item(outcomes)
     asked = Counter(outcome.role for outcome in outcomes)
     against = _against(measure, asked, pairwise=key[2] is Mode.PAIRWISE)
+    kept = against is not Role.PLACEBO
+    items = {item_id: item for item_id, item in everything.items() if kept or item.asked(Role.PLACEBO)}
 
     def over(value_of: Callable[[ItemAnswers], float | None], scale: tuple[float, float], share: bool) -> Estimate:
         known = [(value, item.text_id) for item in items.values() if (value := value_of(item)) is not None]
@@ -125,6 +131,7 @@ def _effect(key: tuple[str, str, Mode], outcomes: Sequence[Outcome], measure: Me
         reasons=dict(Counter(outcome.reason for outcome in outcomes if outcome.reason is not None)),
         items=len(items),
         dropped=len(items) - bias.items,
+        apart=len(everything) - len(items),
     )
 
 

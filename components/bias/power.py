@@ -11,15 +11,15 @@ POWER: Final = 0.8
 """Chance of finding an effect of the size told, by custom (Cohen 1988)."""
 INTRACLASS: Final = 0.5
 """Likeness of two items of one text, assumed before a run; 0 is none, 1 is the same item twice. Half way, since nothing
-is known by then; a report uses the spread that was seen."""
+is known then; afterwards the error that was seen says more."""
 ASSUMED_SD: Final[Mapping[tuple[Measure, Mode], float]] = {
     (Measure.SHIFT, Mode.PAIRWISE): 0.5,
     (Measure.SHIFT, Mode.POINTWISE): 0.25,
     (Measure.SHIFT, Mode.BINARY): 0.35,
     (Measure.FIRST_SLOT, Mode.PAIRWISE): 0.35,
 }
-"""Spread of an item's effect assumed before a run, in the mode's units: of a difference of two pairwise shares each at 0,
-1/2 or 1, about one step of five marks, one criterion of three. Other measures are shares, whose spread is at most 1/2."""
+"""Spread of an item's effect assumed before a run, in the mode's units: of a difference of two pairwise shares each at
+0, 1/2 or 1, about one step of five marks, one criterion of three. Other measures are shares: at most 1/2."""
 _WIDEST: Final = 0.5
 
 

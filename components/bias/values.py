@@ -22,8 +22,8 @@ NOT_THE_JUDGES: Final = frozenset(
         UnknownReason.RULE_FAILED,
     }
 )
-"""Reasons that say nothing of how the judge reads a response: nobody was asked, or the server or network failed. A probe
-of failures leaves such calls out; it keeps timeouts, since a longer response may well cause them."""
+"""Reasons that say nothing of how the judge reads a response: nobody was asked, or the server or network failed. A
+probe of failures leaves such calls out; it keeps timeouts, since a longer response may well cause them."""
 
 
 class ItemAnswers:
@@ -39,6 +39,10 @@ class ItemAnswers:
         self._cells: dict[Cell, list[Outcome]] = defaultdict(list)
         for outcome in sorted(outcomes, key=lambda each: each.repeat):
             self._cells[(outcome.role, outcome.order)].append(outcome)
+
+    def asked(self, role: Role) -> bool:
+        """Whether a form of this role was put to the judge at all."""
+        return any(at is role for at, _ in self._cells)
 
     def value(self, role: Role) -> float | None:
         """Mean over the repetitions; pairwise, the mean of both orders, known only when both are, since one alone would
