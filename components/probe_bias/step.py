@@ -59,7 +59,7 @@ def probe_step(probes: "StudyProbes", seed: int) -> Step:
         depends=depends,
         run=run,
         # The embedded judge runs in a process of its own; another arithmetic there gives other outcomes.
-        extra_modules=("components.judge.server.__main__", *_FOUND_BY_NAME),
+        extra_modules=("components.judge.server.__main__", "components.bias.scripted.cli", *_FOUND_BY_NAME),
         packages=("torch", "transformers"),
         keep_work=True,
     )

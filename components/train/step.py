@@ -260,6 +260,7 @@ STEP = Step(
         "components.reward.verl_manager",
         # The embedded judge runs in a process of its own; another arithmetic there gives other rewards.
         "components.judge.server.__main__",
+        "components.bias.scripted.cli",
         "components.reward.verl_advantage",
         "components.engine.workflow_loop",
         *MODULES,
