@@ -60,7 +60,7 @@ def texts() -> tuple[Text, ...]:
 
 
 def _text(row: Mapping[str, Any], path: Path) -> Text:
-    name = row.get("id")
+    name = str(row.get("id"))
     where = f"{path}, text {name}"
     if set(row) != _KEYS:
         raise ContractError(f"its keys are {sorted(row)}", where=where, remedy=f"write {', '.join(sorted(_KEYS))}")

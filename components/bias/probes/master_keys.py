@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from components.bias.building import Forms, form, spread
 from components.bias.corpus import Text
 from components.bias.probe import ALL_MODES, Probe, Request
+from components.bias.readers.mtbench import key_items
 from components.bias.types import Item, Measure, Role
 from components.bias.wording import lines
 
@@ -26,7 +27,8 @@ def _make(text: Text, turn: int, draw: random.Random) -> Forms:
 
 
 def _build(request: Request) -> Sequence[Item]:
-    return spread("master_keys", request.seed, _make, gold=Role.BASE)
+    own = spread("master_keys", request.seed, _make, gold=Role.BASE)
+    return [*own, *key_items("master_keys", request.mounted, keys())]
 
 
 PROBE = Probe(

@@ -91,7 +91,8 @@ def _written(row: Mapping[str, Any], where: str) -> Written:
     quality = row.get("quality")
     if isinstance(quality, bool) or not isinstance(quality, int | float):
         raise _wrong("a response without a quality: without it, a preference cannot be told from good judgement", where)
-    return Written(*(_text(row, key, where) for key in ("model", "family", "text")), float(quality))
+    model, family, text = (_text(row, key, where) for key in ("model", "family", "text"))
+    return Written(model, family, text, float(quality))
 
 
 def _text(row: Mapping[str, Any], key: str, where: str) -> str:
