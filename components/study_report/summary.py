@@ -1,0 +1,149 @@
+"""The summary in plain words, and the study's headline numbers. Nothing is claimed that no interval supports."""
+
+from collections.abc import Sequence
+
+from components.bias.drift.canaries import alarm
+from components.bias.drift.features import title
+from components.bias.result_arms import Arm
+from components.bias.result_findings import Prediction
+from components.bias.result_judges import Bias, Judge
+from components.bias.study_result import StudyResult
+from components.core.manifest import Scalar
+from components.drawing.numbers import p_value
+from components.study_report.wording import Kind, change_kind, level_kind, sentence, value, words
+
+_SHOWN = 4
+"""Effects or changes that a sentence names; the tables have all."""
+
+
+def summarise(study: StudyResult) -> list[str]:
+    """The study in sentences, judges first, then policies, then what connects them."""
+    lines = list(study.summary)
+    lines += [_of_judge(judge, study) for judge in study.judges]
+    done = [arm for arm in study.arms if arm.state == "done"]
+    lines += [line for arm in done if (line := _of_arm(arm, study.confidence))]
+    if done and not any(_moved(arm) for arm in done):
+        lines.append(f"None of the {len(done)} trained policies is shown to differ from its start in any feature.")
+    lines += [_of_prediction(found, study) for found in study.findings.predictions]
+    for mitigation in study.findings.mitigations:
+        if mitigation.reduction.excludes_zero and (mitigation.reduction.value or 0) > 0:
+            told = sentence(mitigation.reduction, Kind.EFFECT, study.confidence)
+            lines.append(
+                f"{words(mitigation.name).capitalize()} makes {mitigation.judge}'s bias on {words(mitigation.axis)} "
+                f"smaller by {told}."
+            )
+    missing = [arm for arm in study.arms if arm.state != "done"]
+    if missing or study.skipped:
+        lines.append(
+            f"Not in this study: {len(missing)} of {len(study.arms)} arms and {len(study.skipped)} further parts; "
+            "the reasons stand below."
+        )
+    return lines
+
+
+def _of_judge(judge: Judge, study: StudyResult) -> str:
+    name = f"{judge.name}{' (scripted control)' if judge.scripted else ''}"
+    if not judge.biases:
+        return f"{name}: not probed."
+    flagged = sorted((bias for bias in judge.biases if bias.flagged), key=_size, reverse=True)
+    if flagged:
+        told = ", ".join(_effect(bias, study.confidence) for bias in flagged[:_SHOWN])
+        more = f", and {len(flagged) - _SHOWN} more" if len(flagged) > _SHOWN else ""
+        return f"{name} is shown to be biased in {len(flagged)} of {len(judge.biases)} probes: {told}{more}."
+    detectable = [bias.detectable for bias in judge.biases if bias.detectable is not None]
+    small = f" Effects below about {max(detectable):.2f} could not have been found." if detectable else ""
+    return f"{name}: none of {len(judge.biases)} probes shows a bias, which does not prove that there is none.{small}"
+
+
+def _size(bias: Bias) -> float:
+    return abs(bias.effect.value or 0.0)
+
+
+def _effect(bias: Bias, confidence: float) -> str:
+    return f"{words(bias.probe)}, {bias.mode}: {sentence(bias.effect, Kind.EFFECT, confidence)}"
+
+
+def _moved(arm: Arm) -> bool:
+    return any(change.change.excludes_zero for change in arm.changes)
+
+
+def _of_arm(arm: Arm, confidence: float) -> str:
+    parts = []
+    shown = [change for change in arm.changes if change.change.excludes_zero]
+    if shown:
+        told = "; ".join(
+            f"{title(change.feature).lower()} from {value(change.first, level_kind(change.feature))} to "
+            f"{value(change.last, level_kind(change.feature))}, change "
+            f"{sentence(change.change, change_kind(change.feature), confidence)}"
+            for change in shown[:_SHOWN]
+        )
+        more = f"; and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
+        parts.append(f"Policy {arm.name} changed: {told}{more}.")
+    if arm.parting is not None and arm.parting.parted:
+        ends = f", interval {arm.parting.low} to {arm.parting.high}" if arm.parting.low is not None else ""
+        parts.append(
+            f"In {arm.name} the reward rises and gold does not, from step {arm.parting.step} on"
+            f"{ends} (n = {arm.parting.n} prompts)."
+        )
+    warning = alarm(arm.canaries)
+    if warning is not None:
+        parts.append(f"Alarm in {arm.name}: {warning}.")
+    return " ".join(parts)
+
+
+def _of_prediction(found: Prediction, study: StudyResult) -> str:
+    what = f"the judges' bias on {words(found.axis)} and the policies' drift of {title(found.feature).lower()}"
+    if found.slope.value is None:
+        return f"Nothing can be said of {what}: {found.note or found.slope.why}."
+    told = f"slope {sentence(found.slope, Kind.EFFECT, study.confidence)}, permutation p {p_value(found.p)}"
+    basis = f"{len(found.points)} arms of {found.judges} judges"
+    if found.slope.excludes_zero and found.p is not None and found.p <= study.alpha:
+        return f"Over {basis}, {what} go together: {told}."
+    return f"Over {basis}, {what} are not shown to go together: {told}.{' ' + found.note if found.note else ''}"
+
+
+def headline(study: StudyResult) -> dict[str, Scalar]:
+    """Counts and main effects for the pipeline's metrics; a number that is unknown is left out."""
+    found: dict[str, Scalar] = {
+        "judges": len(study.judges),
+        "arms": len(study.arms),
+        "arms_done": sum(arm.state == "done" for arm in study.arms),
+        "effects_tested": sum(len(judge.biases) for judge in study.judges),
+        "effects_flagged": sum(bias.flagged for judge in study.judges for bias in judge.biases),
+        "partings": sum(arm.parting is not None and arm.parting.parted for arm in study.arms),
+        "canaries_accepted": sum(canary.accepted for arm in study.arms for canary in arm.canaries),
+    }
+    for prediction in study.findings.predictions:
+        if prediction.slope.value is not None:
+            found[f"slope_{prediction.axis}_{prediction.feature}"] = prediction.slope.value
+    return found
+
+
+def warnings(study: StudyResult) -> list[tuple[str, str]]:
+    """Heading and text of what a reader must know before any number."""
+    found: list[tuple[str, str]] = []
+    if study.quick or study.limits:
+        small = "This study is small." if study.quick else "What this study cannot show."
+        found.append(
+            (small, " ".join(study.limits) or "It shows that everything works; only large effects can be seen.")
+        )
+    zero = _named([arm for arm in study.arms if arm.failures != "masked"])
+    if zero:
+        found.append(
+            (
+                "Failures counted as zero, on purpose.",
+                f"In {zero} a response that could not be judged gets the reward 0, to show what that does. "
+                "These rewards are no measure of anything else.",
+            )
+        )
+    alarms = [f"{arm.name}: {told}." for arm in study.arms if (told := alarm(arm.canaries)) is not None]
+    if alarms:
+        found.append(("A judge accepts responses without content.", " ".join(alarms)))
+    failed = _named([arm for arm in study.arms if arm.state != "done"])
+    if failed:
+        found.append(("Arms are missing.", f"{failed}: see what is missing, below."))
+    return found
+
+
+def _named(arms: Sequence[Arm]) -> str:
+    return ", ".join(arm.name for arm in arms)
