@@ -7,11 +7,12 @@ from components.bias.drift.result import Drift
 from components.bias.drift.stored import heldout, rollouts
 from components.bias.drift.table import Judged, changes, drift_rows, training_curve
 from components.bias.estimate import Estimate
+from components.bias.findings.parting import parting
 from components.bias.result_arms import Arm as ArmResult
-from components.bias.result_arms import Crossing
+from components.bias.result_arms import Crossing, Parting
 from components.collect_study.found import Files, Found
 from components.core.contracts import GENERATIONS, read_table
-from components.core.statistics import SHARES, compare
+from components.core.statistics import SHARES, compare, prompt_mean
 from components.study.looks import AFTER, BEFORE, step_of
 from components.study.records import Record
 from components.study.scoring import label
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from components.core.spec.study_load import Study
 
 RESAMPLES: Final = 2000
+_LEAST_LOOKS: Final = 3
 _NOT_REACHED: Final = "it left no record: it was not reached, or ended without one; see the run's log"
 _FEW: Final = "fewer than two prompts with a known value, or nothing varies"
 
@@ -88,8 +90,56 @@ def _arm(study: "Study", arm: "Arm", record: Record | None, files: Files, confid
         changes=tuple(
             changes(looked[steps[0]], looked[steps[-1]], confidence, resamples=RESAMPLES, seed=key.seed)
         ),
+        parting=_parting(looked, confidence, key.seed) if arm.judged else None,
         uri=record.results["training"].uri,
     )
+
+
+def _parting(looked: dict[int, list[Judged]], confidence: float, seed: int) -> Parting | None:
+    """Where the judge's reward and gold part over the held-out prompts; None with fewer than three looks."""
+    if len(looked) < _LEAST_LOOKS:
+        return None
+    found = parting(
+        {step: _means(responses, "proxy") for step, responses in looked.items()},
+        {step: _means(responses, "gold") for step, responses in looked.items()},
+        seed=seed,
+        confidence=confidence,
+    )
+    why = found.reason or "a flat line up to the step and a rising one behind it fit the gap best"
+    return Parting(
+        parted=found.step is not None, step=found.step, low=found.low, high=found.high, n=found.prompts, why=why
+    )
+
+
+def _means(responses: Sequence[Judged], what: str) -> dict[str, float | None]:
+    """Mean over the known samples of each prompt."""
+    rows: dict[str, list[float | None]] = {}
+    for response in responses:
+        rows.setdefault(response.row_id, []).append(getattr(response, what))
+    return {row: prompt_mean(values) for row, values in rows.items()}
+
+
+def wins(study: "Study", found: Found, files: Files) -> dict[tuple[str, str], list[float]]:
+    """(judge, judge that trained) -> for each held-out prompt 1, 1/2 or 0: whether the judge's reward of the trained
+    policy is above, at or below that of the policy before.
+
+    Raises:
+        GavelError: a table is missing or breaks its contract.
+    """
+    told: dict[tuple[str, str], list[float]] = {}
+    for (name, scorer), crossed in found.crosses.items():
+        arm = study.arm(name)
+        if arm.key.control is not None:
+            continue
+        table = files.get(found.arms[name], "generations", "generations.parquet")
+        scores = files.get(crossed, "scores", "scores.parquet")
+        base, trained = (_means(heldout(table, model, scores=scores), "proxy") for model in (BEFORE, AFTER))
+        pair = label(study, study.arm(scorer)), label(study, arm)
+        for row, before in base.items():
+            after = trained.get(row)
+            if before is not None and after is not None:
+                told.setdefault(pair, []).append(0.5 if after == before else float(after > before))
+    return told
 
 
 def crossings(study: "Study", found: Found, files: Files, confidence: float) -> list[Crossing]:

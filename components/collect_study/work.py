@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from components.bias.study_result import Lineage, Skipped, StudyResult
-from components.collect_study.arms import arm_results, crossings
+from components.collect_study.arms import arm_results, crossings, wins
 from components.collect_study.costs import abstentions, costs
+from components.collect_study.findings import findings
 from components.collect_study.found import Files, Found, find_all
 from components.collect_study.judges import CORRECTION, detectable, judges
 from components.core.identity import digest
@@ -100,6 +101,7 @@ def collected(study: "Study", found: Found, files: Files) -> StudyResult:
         detectable=tuple(detectable(study)),
         arms=tuple(arms),
         crossings=tuple(crossings(study, found, files, CONFIDENCE)),
+        findings=findings(study, told, arms, wins(study, found, files), CONFIDENCE),
         costs=tuple(costs(study, found, files)),
         abstained=tuple(abstentions(study, found, files, CONFIDENCE)),
         skipped=tuple(skipped),
