@@ -1,6 +1,7 @@
 """How a scripted judge decides. Every draw is a hash of seed and text, so the same question gets the same answer."""
 
 import dataclasses
+import functools
 import hashlib
 import math
 from collections.abc import Mapping
@@ -79,7 +80,7 @@ class ScriptedJudge:
             form: what is judged.
             asking: number of earlier askings of the same.
         """
-        key = self._key(form)
+        key = _key(form)
         if self._fails(key, form):
             return None
         top = len(form.scale) - 1
@@ -91,7 +92,7 @@ class ScriptedJudge:
 
     def met(self, form: Form, asking: int = 0) -> tuple[bool, ...] | None:
         """Which criteria are met; None where the reply is unreadable."""
-        key = self._key(form)
+        key = _key(form)
         if self._fails(key, form):
             return None
         score, flipped = self._noisy(form), self._flips(key, asking)
@@ -101,7 +102,7 @@ class ScriptedJudge:
 
     def first_wins(self, first: Form, second: Form, asking: int = 0) -> bool | None:
         """Whether the first of two is preferred; None where the reply is unreadable."""
-        key = self._key(first) + "\0" + self._key(second)
+        key = _key(first) + "\0" + _key(second)
         if self._fails(key, first, second):
             return None
         empty = (contentless(first.response), contentless(second.response))
@@ -112,7 +113,7 @@ class ScriptedJudge:
             chance = 0.5 + self.planted.get("position", 0.0) + self._noisy(first) - self._noisy(second)
         return (self._uniform("choice", key) < chance) != self._flips(key, asking)
 
-    @property
+    @functools.cached_property
     def _scored(self) -> tuple[str, ...]:
         return tuple(axis for axis in self.planted if axis not in OUTSIDE_SCORE)
 
@@ -150,7 +151,8 @@ class ScriptedJudge:
         text = "\0".join((str(self.seed), *parts))
         return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=_DIGEST).digest()) / 2.0**64
 
-    @staticmethod
-    def _key(form: Form) -> str:
-        shown = (form.question, form.response, *form.criteria, form.reference or "", *form.scale, form.listing)
-        return "\0".join(shown)
+
+@functools.lru_cache(maxsize=65536)
+def _key(form: Form) -> str:
+    shown = (form.question, form.response, *form.criteria, form.reference or "", *form.scale, form.listing)
+    return "\0".join(shown)

@@ -51,7 +51,10 @@ def _item(axis: str, text: int, number: int) -> Item:
         f"For example, two visits to {subject} a year apart show how little there is to be seen of it at any one time."
     )
     base = Form(question, content, criteria)
-    plain, changed = Form(question, content + _NEUTRAL, criteria), Form(question, content + _ADDED.get(axis, ""), criteria)
+    plain, changed = (
+        Form(question, content + _NEUTRAL, criteria),
+        Form(question, content + _ADDED.get(axis, ""), criteria),
+    )
     if axis == "verbosity":
         changed = Form(question, f"{content} In other words: {content} Once more: {content}", criteria)
     elif axis in ("self_preference", "family_preference"):
@@ -60,13 +63,18 @@ def _item(axis: str, text: int, number: int) -> Item:
         changed = Form(f"{question} I think the answer is that little there is to be seen.", content, criteria)
         base = Form(question, "Nobody that was asked about it could tell.", criteria)
     elif axis == "reference":
-        base, plain = Form(question, content, criteria, "A cause."), Form(question, content + _NEUTRAL, criteria, "A cause.")
+        base, plain = (
+            Form(question, content, criteria, "A cause."),
+            Form(question, content + _NEUTRAL, criteria, "A cause."),
+        )
     elif axis == "scale":
         changed = Form(question, content, criteria, scale=("E", "D", "C", "B", "A"))
     elif axis == "rubric_order":
         unmet = ("The response weighs photosynthesis.", "The response weighs electricity.")
         changed, plain = Form(question, content, criteria[:2] + unmet), Form(question, content, unmet + criteria[:2])
     elif axis == "master_keys":
-        return Item(axis, f"{text}.{number}", f"t{text}", {Role.BASE: base, Role.CHANGED: Form(question, ":", criteria)})
+        return Item(
+            axis, f"{text}.{number}", f"t{text}", {Role.BASE: base, Role.CHANGED: Form(question, ":", criteria)}
+        )
     forms = {Role.BASE: base, Role.CHANGED: changed, Role.PLACEBO: plain}
     return Item(axis, f"{text}.{number}", f"t{text}", forms)

@@ -59,7 +59,12 @@ def test_a_hundred_repetitions_cover_about_as_often_as_they_say(axis: str, mode:
 @pytest.mark.suites
 @pytest.mark.parametrize(
     ("axis", "strength", "mode"),
-    [(axis, strength, mode) for axis in sorted(AXES) for strength in STRENGTHS.get(axis, USUAL) for mode in modes(axis)],
+    [
+        (axis, strength, mode)
+        for axis in sorted(AXES)
+        for strength in STRENGTHS.get(axis, USUAL)
+        for mode in modes(axis)
+    ],
 )
 def test_a_thousand_repetitions_cover_as_often_as_they_say(axis: str, strength: float, mode: Mode) -> None:
     assert LOW <= _covered(axis, strength, mode, 1000) <= HIGH

@@ -1,0 +1,1 @@
+"""What the arms of a study say together: whether judges' biases come out again in the policies that they trained."""
