@@ -53,8 +53,17 @@ def build_figures(study: StudyResult) -> dict[str, list[Drawn]]:
 
 def _radar(judge: Judge, place: int) -> Drawn:
     rows = tuple(
-        (bias.probe, bias.title, str(bias.mode), str(bias.measure), *cells(bias.effect), bias.p, bias.p_adjusted)
-        + ("yes" if bias.flagged else "no", bias.planted)
+        (
+            bias.probe,
+            bias.title,
+            str(bias.mode),
+            str(bias.measure),
+            *cells(bias.effect),
+            bias.p,
+            bias.p_adjusted,
+            "yes" if bias.flagged else "no",
+            bias.planted,
+        )
         for bias in judge.biases
     )
     flagged = [bias for bias in judge.biases if bias.flagged]
@@ -139,8 +148,13 @@ def _rewards(arm: Arm, place: int) -> Drawn:
 
 def _crossings(study: StudyResult) -> Drawn:
     rows = tuple(
-        (cell.arm, cell.judge, "gain" if cell.gain is not None else "trained", *cells(cell.gain or cell.trained))
-        + cells(cell.trained)[:3]
+        (
+            cell.arm,
+            cell.judge,
+            "gain" if cell.gain is not None else "trained",
+            *cells(cell.gain or cell.trained),
+            *cells(cell.trained)[:3],
+        )
         for cell in study.crossings
     )
     known = [(row[0], row[1], row[3]) for row in rows if isinstance(row[3], float)]

@@ -17,14 +17,14 @@ _SHOWN = 4
 
 
 def summarise(study: StudyResult) -> list[str]:
-    """The study in sentences, judges first, then policies, then what connects them."""
+    """The study in sentences, judges first, then what connects them with the policies, then the policies."""
     lines = list(study.summary)
     lines += [_of_judge(judge, study) for judge in study.judges]
     done = [arm for arm in study.arms if arm.state == "done"]
-    lines += [line for arm in done if (line := _of_arm(arm, study.confidence))]
-    if done and not any(_moved(arm) for arm in done):
-        lines.append(f"None of the {len(done)} trained policies is shown to differ from its start in any feature.")
     lines += [_of_prediction(found, study) for found in study.findings.predictions]
+    lines += [line for arm in done if (line := _of_arm(arm, study.confidence))]
+    if any(arm.changes for arm in done) and not any(_moved(arm) for arm in done):
+        lines.append(f"None of the {len(done)} trained policies is shown to differ from its start in any feature.")
     for mitigation in study.findings.mitigations:
         if mitigation.reduction.excludes_zero and (mitigation.reduction.value or 0) > 0:
             told = sentence(mitigation.reduction, Kind.EFFECT, study.confidence)
@@ -85,9 +85,6 @@ def _of_arm(arm: Arm, confidence: float) -> str:
             f"In {arm.name} the reward rises and gold does not, from step {arm.parting.step} on"
             f"{ends} (n = {arm.parting.n} prompts)."
         )
-    warning = alarm(arm.canaries)
-    if warning is not None:
-        parts.append(f"Alarm in {arm.name}: {warning}.")
     return " ".join(parts)
 
 

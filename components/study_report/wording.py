@@ -41,8 +41,8 @@ def value(estimate: Estimate, kind: Kind) -> str:
     return UNKNOWN if estimate.value is None else number(estimate.value, kind)
 
 
-def basis(estimate: Estimate, kind: Kind) -> str:
-    """What stands below a value: its interval, n, clusters, and how many are unknown."""
+def basis(estimate: Estimate, kind: Kind) -> list[str]:
+    """What stands below a value, a line each: its interval, n with its clusters, and how many are unknown."""
     parts = []
     if estimate.low is not None and estimate.high is not None:
         ends = (number(end, kind).removesuffix("\u00a0points") for end in (estimate.low, estimate.high))
@@ -55,15 +55,16 @@ def basis(estimate: Estimate, kind: Kind) -> str:
     parts.append(n)
     if estimate.unknown:
         parts.append(f"{count(estimate.unknown)} unknown")
-    return "; ".join(parts)
+    return parts
 
 
 def sentence(estimate: Estimate, kind: Kind, confidence: float) -> str:
     """Value, interval and n in running text."""
+    told = "; ".join(basis(estimate, kind))
     if estimate.value is None:
-        return f"{UNKNOWN} ({basis(estimate, kind)})"
+        return f"{UNKNOWN} ({told})"
     level = f"{100 * confidence:g}\u00a0% interval " if estimate.low is not None else ""
-    return f"{value(estimate, kind)} ({level}{basis(estimate, kind)})"
+    return f"{value(estimate, kind)} ({level}{told})"
 
 
 def level_kind(feature: str) -> Kind:

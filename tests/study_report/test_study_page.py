@@ -1,0 +1,214 @@
+"""The study's page: self-contained, safe with text from outside, every number with its n and interval."""
+
+import base64
+import csv
+import io
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+
+import pytest
+
+from components.bias.estimate import Estimate
+from components.bias.study_result import StudyResult, read_study
+from components.core.errors import ContractError
+from components.study_report.__main__ import main
+from components.study_report.write import write_report
+
+VOID = {"meta", "br", "link", "img", "input", "hr"}
+
+
+class Outline(HTMLParser):
+    """Checks that tags close in order, and keeps the text outside style and svg."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.faults, self.text, self.ids, self.targets = [], [], [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        attributes = dict(attrs)
+        self.ids += [attributes["id"]] if "id" in attributes else []
+        self.targets += [attributes["href"]] if "href" in attributes else []
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        attributes = dict(attrs)
+        self.ids += [attributes["id"]] if "id" in attributes else []
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.faults.append((tag, self.getpos()))
+
+    def handle_data(self, data):
+        if not {"style", "svg"} & set(self.open):
+            self.text.append(data)
+
+
+def outline(page):
+    parser = Outline()
+    parser.feed(page)
+    assert parser.faults == []
+    assert parser.open == []
+    return parser
+
+
+def text_of(page):
+    return re.sub(r"\s+", " ", " ".join(outline(page).text))
+
+
+@pytest.fixture(scope="module")
+def folder(study, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("report")
+    write_report(study, folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def page(folder):
+    return (folder / "report.html").read_text(encoding="utf-8")
+
+
+def test_nothing_is_loaded_from_anywhere(page):
+    without_namespaces = re.sub(r'xmlns(:\w+)?="[^"]*"', "", page)
+    for attribute in ("src", "href", "xlink:href", "action", "poster", "data", "srcset"):
+        for target in re.findall(rf'\s{attribute}\s*=\s*"([^"]*)"', without_namespaces):
+            assert target.startswith(("#", "data:text/csv")), target
+    assert "@import" not in page
+    assert not re.search(r"<\s*(script|link|iframe|object|embed|img)\b", page, re.IGNORECASE)
+    assert "default-src 'none'" in page
+    assert 'name="viewport"' in page
+
+
+def test_ids_are_unique_and_every_reference_meets_one(page):
+    parser = outline(page)
+    assert len(parser.ids) == len(set(parser.ids))
+    assert {target[1:] for target in parser.targets if target.startswith("#")} <= set(parser.ids)
+    assert set(re.findall(r"url\(#([^)]+)\)", page)) <= set(parser.ids)
+
+
+def test_the_csv_links_hold_the_files_and_the_files_the_numbers(page, folder):
+    links = re.findall(r'download="([^"]+)" href="data:text/csv;charset=utf-8;base64,([^"]+)"', page)
+    assert {name for name, _ in links} == {path.name for path in (folder / "figures").iterdir()}
+    assert len(links) == page.count("<figure>")
+    for name, data in links:
+        assert base64.b64decode(data) == (folder / "figures" / name).read_bytes()
+    rows = list(csv.DictReader(io.StringIO((folder / "figures" / "biases_2.csv").read_text(encoding="utf-8"))))
+    (row,) = [row for row in rows if (row["probe"], row["mode"]) == ("verbosity", "binary")]
+    assert (float(row["value"]), row["n"], row["clusters"], row["flagged"]) == (pytest.approx(0.29), "48", "40", "yes")
+    (unknown,) = [row for row in rows if row["value"] == ""]
+    assert (unknown["probe"], unknown["unknown"]) == ("sycophancy", "48")
+
+
+def test_every_figure_has_words_and_no_colour_of_its_own(page):
+    for svg in re.findall(r"<svg.*?</svg>", page, flags=re.DOTALL):
+        assert re.search(r"<title id=[^>]+>[^<]+</title><desc id=[^>]+>[^<]+</desc>", svg)
+        assert not re.findall(r"#[0-9a-fA-F]{6}\b", svg)
+
+
+def test_numbers_stand_with_interval_and_n(page):
+    text = text_of(page)
+    assert "+0.290 +0.230 to +0.350 n = 48 in 40 2 unknown" in text
+    assert "unknown every pair is unknown n = 0 48 unknown" in text
+    assert "slope +70.000 (95 % interval +50.000 to +90.000; n = 6 in 3), permutation p 0.330" in text
+    assert "are not shown to go together" in text
+
+
+def test_what_must_be_known_stands_first(page):
+    text = text_of(page)
+    order = [
+        "This study is small.",
+        "Failures counted as zero, on purpose.",
+        "A judge accepts responses without content.",
+        "Arms are missing.",
+        "In plain words",
+        "scripted-long (scripted control) is shown to be biased",
+    ]
+    places = [text.index(part) for part in order]
+    assert places == sorted(places)
+    assert "out of memory at step 3" in text
+    assert "no model-written items are mounted" in text
+
+
+def test_text_from_outside_stays_text(page):
+    assert "mentions <b>tea</b>" not in page
+    assert "mentions <b>tea</b>" in text_of(page)
+
+
+def test_an_empty_study_still_reports(tmp_path):
+    study = StudyResult(name="empty", created="2026", correction="Holm", seed=1)
+    assert write_report(study, tmp_path)["effects_tested"] == 0
+    text = text_of((tmp_path / "report.html").read_text(encoding="utf-8"))
+    assert "Nothing was probed and nothing trained." in text
+    assert read_study(tmp_path / "study.json") == study
+
+
+def test_the_command_line_makes_the_same_page(study, folder, tmp_path, capsys):
+    assert main([str(folder / "study.json"), str(tmp_path / "again")]) == 0
+    assert (tmp_path / "again" / "report.html").read_bytes() == (folder / "report.html").read_bytes()
+    assert read_study(folder / "study.json") == study
+    assert main([str(tmp_path / "none.json"), str(tmp_path)]) == 1
+    assert "there is no study" in capsys.readouterr().err
+
+
+def test_a_file_that_is_no_study_is_refused(tmp_path):
+    (tmp_path / "study.json").write_text('{"name": 1}', encoding="utf-8")
+    with pytest.raises(ContractError, match="not a study's result"):
+        read_study(tmp_path / "study.json")
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"value": 0.1, "low": 0.0, "high": 0.2, "n": 0},
+        {"value": 0.1, "n": 4},
+        {"value": 0.1, "low": 0.2, "high": 0.1, "n": 4},
+        {"value": 0.1, "low": 0.0, "n": 4, "why": "x"},
+        {"value": None, "n": 0},
+        {"value": float("nan"), "n": 4, "why": "x"},
+        {"value": 0.1, "low": 0.0, "high": 0.2, "n": 4, "clusters": 5},
+    ],
+)
+def test_a_number_without_its_basis_is_refused(fields):
+    with pytest.raises(ValueError, match="validation error"):
+        Estimate(**fields)
+
+
+def test_what_is_no_number_becomes_unknown():
+    assert Estimate.of(float("nan"), 0.0, 1.0, n=3, why="no variation").value is None
+    assert Estimate.of(0.5, 0.1, float("inf"), n=3, why="no variation").low is None
+
+
+@pytest.mark.slow
+def test_a_browser_shows_it_at_every_width_without_sideways_scrolling(folder, tmp_path):
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    if browser is None:
+        pytest.skip("no Chromium on this machine (apt install chromium)")
+    page = (folder / "report.html").as_uri()
+    for width in (360, 768, 1280):
+        frame = tmp_path / f"{width}.html"
+        frame.write_text(
+            f'<body><iframe id="f" src="{page}" style="width:{width}px;height:900px"></iframe><script>'
+            "f.onload = () => { const e = f.contentDocument.documentElement; "
+            "document.body.dataset.found = e.scrollWidth + ' ' + e.clientWidth + ' ' + "
+            "f.contentDocument.querySelectorAll('svg').length; };</script></body>",
+            encoding="utf-8",
+        )
+        command = [
+            browser,
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--allow-file-access-from-files",
+            f"--user-data-dir={tmp_path / 'profile'}",
+            "--virtual-time-budget=10000",
+            "--dump-dom",
+            frame.as_uri(),
+        ]
+        shown = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True).stdout
+        found = re.search(r'data-found="(\d+) (\d+) (\d+)"', shown)
+        assert found, shown[:500]
+        scroll, client, drawings = map(int, found.groups())
+        assert scroll <= client, f"at {width} pixels the page is {scroll} wide"
+        assert drawings == (folder / "report.html").read_text(encoding="utf-8").count("<figure>")
