@@ -25,7 +25,7 @@ from components.judge.verdict import UnknownReason
 
 NAME: Final = "rewrite"
 LENGTHS: Final = (0.75, 1.33)
-"""Words of a paraphrase as a share of the text's; one outside of it changes the length, which is a factor of its own."""
+"""Words of a paraphrase as a share of the text's; outside of it the length changes, which is a factor of its own."""
 OTHER_LENGTH: Final = "other_length"
 UNCHANGED: Final = "unchanged"
 _FIELDS: Final = frozenset({"text"})

@@ -25,7 +25,7 @@ ROMAN = ("I", "II", "III", "IV", "V")
         ('{"mark": "a"}', LETTERS, 4),
         ('{"score": "IV"}', ROMAN, 3),
         ('{"mark": "2"} No, I have to correct myself: {"mark": "5"}', NUMBERS, 4),
-        ("<think>{\"mark\": 1}</think>{\"mark\": 3}", NUMBERS, 2),
+        ('<think>{"mark": 1}</think>{"mark": 3}', NUMBERS, 2),
     ],
 )
 def test_a_mark_of_the_scale_is_read(reply: str, scale: tuple[str, ...], place: int) -> None:

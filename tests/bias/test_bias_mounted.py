@@ -62,7 +62,11 @@ def test_judgebench_takes_the_key_from_its_label(tmp_path: Path) -> None:
     [
         ("llmbar_Natural.json", [{"input": "q", "output_1": "a", "output_2": "b", "label": 3}], "label is 3"),
         ("llmbar_Natural.json", [{"input": "q", "output_1": "a", "label": 1}], "output_2"),
-        ("x_judgebench.jsonl", {"pair_id": "1", "question": "q", "response_A": "a", "response_B": "b"}, "label is None"),
+        (
+            "x_judgebench.jsonl",
+            {"pair_id": "1", "question": "q", "response_A": "a", "response_B": "b"},
+            "label is None",
+        ),
         ("x_judgebench.jsonl", [1], "no object"),
     ],
 )
@@ -124,7 +128,12 @@ def test_too_few_written_texts_are_skipped_with_the_numbers(tmp_path: Path) -> N
 
 
 def test_a_response_without_quality_is_refused(tmp_path: Path) -> None:
-    row = {"text_id": "t", "question": "q", "criteria": ["c"], "responses": [{"model": "m", "family": "f", "text": "x"}]}
+    row = {
+        "text_id": "t",
+        "question": "q",
+        "criteria": ["c"],
+        "responses": [{"model": "m", "family": "f", "text": "x"}],
+    }
     lines(tmp_path / "responses.jsonl", [row])
     with pytest.raises(ContractError, match="without a quality"):
         built("self_preference", tmp_path, "m", "f")

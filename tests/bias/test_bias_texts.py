@@ -87,7 +87,7 @@ def test_fillers_and_additions_share_no_sentence() -> None:
 @pytest.mark.parametrize("style", STYLES)
 def test_a_style_keeps_the_words_in_their_order(style: str) -> None:
     for text in texts()[::5]:
-        kept = [word for word in WORD.findall(styled(text.good, style).lower())]
+        kept = WORD.findall(styled(text.good, style).lower())
         headings = {"overview", "details", "summary"} if style == "headings" else set()
         assert [word for word in kept if word not in headings] == [
             word for word in WORD.findall(text.good.lower()) if word not in headings

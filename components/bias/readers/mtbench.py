@@ -18,8 +18,8 @@ SOURCE = "mt-bench"
 
 
 def key_items(probe: str, mounted: Mounted, keys: tuple[str, ...]) -> list[Item]:
-    """An item a question that has a reference: the reference is the base, a key the changed form. The judge is shown the
-    reference, as MT-Bench shows it to its judges.
+    """An item a question that has a reference: the reference is the base, a key the changed form. The judge is shown
+    the reference, as MT-Bench shows it to its judges.
 
     Raises:
         ContractError: a file is not in its format.

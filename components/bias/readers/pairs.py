@@ -1,7 +1,7 @@
 """Pairs of responses of which people or a key have decided the better one, as items of a probe.
 
 LLMBar (arXiv 2310.07641): a JSON list of {input, output_1, output_2, label 1|2}. JudgeBench (arXiv 2410.12784): JSON
-lines of {pair_id, question, response_A, response_B, label "A>B"|"B>A"}. Both in their own files, anywhere in the folder.
+lines of {pair_id, question, response_A, response_B, label "A>B"|"B>A"}. Both as the data sets' own files.
 """
 
 import dataclasses
