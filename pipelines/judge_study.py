@@ -50,7 +50,8 @@ def judge_study(placing: Placing) -> Any:
             probed = probes(**common, scorers=found.outputs["scorers"])
             trained = arms(**common, arms=found.outputs["arms"]).after(probed).ignore_upstream_failure()
             crossed = crosses(**common, scorers=found.outputs["scorers"]).after(trained).ignore_upstream_failure()
-            place(study_report(**common).after(crossed).ignore_upstream_failure(), "study-report")
+            own = {"study": study, "store": store, "code_version": code_version}
+            place(study_report(**own).after(crossed).ignore_upstream_failure(), "study-report")
 
     return graph
 

@@ -27,7 +27,6 @@ def add_parsers(commands: "Subcommands") -> None:
     )
     plan.add_argument("arguments", nargs="*", metavar="KEY=VALUE", help=told)
 
-
     run = commands.add_parser(
         "study",
         help="run a bias study on this machine",

@@ -126,9 +126,7 @@ def _train(study: "Study", arm: "Arm") -> None:
 
     def launch(store: str) -> None:
         try:
-            study_arm(Placing())(
-                study=study.text, arm=arm.name, experiment=arm.experiment.to_json(), store=store
-            )
+            study_arm(Placing())(study=study.text, arm=arm.name, experiment=arm.experiment.to_json(), store=store)
         except RuntimeError as error:
             lines = runlog.read(runlog.log_path(state_folder()))
             failed = next((line for line in lines if line.status == "failed"), None)

@@ -54,8 +54,8 @@ def _scoring(study: "Study") -> Iterable[str]:
     evaluation, data = study.arms[0].experiment.evaluation, study.arms[0].experiment.data
     probes = spec.probes
     yield (
-        f"probes: {', '.join(probes.names)}; {_count(probes.items, 'item')} each, of {_count(len(scorers), 'judge')} by "
-        "protocol"
+        f"probes: {', '.join(probes.names)}; {_count(probes.items, 'item')} each, "
+        f"of {_count(len(scorers), 'judge')} by protocol"
     )
     training = study.arms[0].experiment.training
     looks = (*training.published_steps(), training.steps)
@@ -102,7 +102,7 @@ def _notes(study: "Study") -> Iterable[str]:
             f"findings need {ENOUGH_SEEDS} and more"
         )
     if spec.probes.items < ENOUGH_ITEMS:
-        yield f"note: {spec.probes.items} items a probe make a quick look; {ENOUGH_ITEMS} and more resolve small effects"
+        yield f"note: {spec.probes.items} items a probe make a quick look; {ENOUGH_ITEMS} resolve small effects"
     if len({arm.key.judge for arm in study.arms if arm.judged}) < ENOUGH_SEEDS:
         yield "note: over fewer than three judges no regression of drift on bias is made"
     for arm in study.arms:

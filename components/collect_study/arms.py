@@ -87,9 +87,7 @@ def _arm(study: "Study", arm: "Arm", record: Record | None, files: Files, confid
         steps=experiment.training.steps,
         curve=tuple(training_curve(trained, confidence)),
         drift=tuple(drift),
-        changes=tuple(
-            changes(looked[steps[0]], looked[steps[-1]], confidence, resamples=RESAMPLES, seed=key.seed)
-        ),
+        changes=tuple(changes(looked[steps[0]], looked[steps[-1]], confidence, resamples=RESAMPLES, seed=key.seed)),
         parting=_parting(looked, confidence, key.seed) if arm.judged else None,
         uri=record.results["training"].uri,
     )

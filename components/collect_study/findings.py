@@ -159,9 +159,7 @@ def _masking(arms: Sequence[Arm]) -> list[Mitigation]:
         plain, masked = (Estimate.of(mean, n=len(shared), why=_WHOLE) for mean in means)
         reduction = _of(mitigation(both["zero"], both["masked"]))
         found.append(
-            Mitigation(
-                name="masking", axis="failure", judge=judge, plain=plain, mitigated=masked, reduction=reduction
-            )
+            Mitigation(name="masking", axis="failure", judge=judge, plain=plain, mitigated=masked, reduction=reduction)
         )
     return found
 

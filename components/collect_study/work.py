@@ -118,7 +118,9 @@ def collected(study: "Study", found: Found, files: Files) -> StudyResult:
 def _limits(study: "Study") -> list[str]:
     spec, told = study.spec, []
     if spec.probes.items < ENOUGH_ITEMS:
-        told.append(f"{spec.probes.items} items a probe find large effects alone; a study takes {ENOUGH_ITEMS} and more.")
+        told.append(
+            f"{spec.probes.items} items a probe find large effects alone; a study takes {ENOUGH_ITEMS} and more."
+        )
     if len(spec.seeds) < ENOUGH_SEEDS:
         told.append(
             f"With {len(spec.seeds)} seed(s) an arm's outcome cannot be told from chance between runs; a study takes "

@@ -90,5 +90,3 @@ def read_file(store_url: str, left: Left, name: str) -> bytes:
         head, key = split_uri(left.uri)
         return Store.open(head).read_bytes(join(key, name))
     return store.read_bytes(join(left.uri.removeprefix(store.url).strip("/"), name))
-
-

@@ -28,9 +28,7 @@ class Override:
     mark: Mark
 
 
-def parse_overrides(
-    texts: Sequence[str], known: Collection[str] = KNOWN
-) -> tuple[list[Override], list[Problem]]:
+def parse_overrides(texts: Sequence[str], known: Collection[str] = KNOWN) -> tuple[list[Override], list[Problem]]:
     """Parse ``key=value`` arguments; those that are none, or whose first part is not ``known``, come back as
     problems."""
     overrides: list[Override] = []

@@ -53,9 +53,7 @@ def _steps(spec: StudySpec, arms: Arms) -> Iterable[Conflict]:
         yield Conflict(
             "drift.every",
             f"{spec.drift.every} leaves no look before the last of {steps} steps",
-            f"use at most {max(1, steps - 1)}, or drift: null"
-            if steps > 1
-            else "train for more steps, or drift: null",
+            f"use at most {max(1, steps - 1)}, or drift: null" if steps > 1 else "train for more steps, or drift: null",
         )
 
 

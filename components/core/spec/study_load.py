@@ -187,5 +187,3 @@ def _named(spec: StudySpec, variant: Variant, experiment: Experiment) -> Arm:
         variant.control,
     )
     return Arm(key, experiment.model_copy(update={"name": key.name(spec.name)}))
-
-

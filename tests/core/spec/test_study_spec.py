@@ -74,7 +74,10 @@ def test_control_arms_ask_nobody_in_training_and_are_scored_as_the_first_arm_is(
 
 def test_another_judge_changes_no_arm_that_is_there(tmp_path):
     before = load_study(write(tmp_path))
-    more = JUDGES + "  - judge: {use: tiny-lr, name: third, source: {kind: tiny, seed: 3}}\n    rewards: [likelihood-ratio]\n"
+    more = (
+        JUDGES
+        + "  - judge: {use: tiny-lr, name: third, source: {kind: tiny, seed: 3}}\n    rewards: [likelihood-ratio]\n"
+    )
     after = load_study(write(tmp_path, more))
     known = {arm.name: arm.identity() for arm in before.arms}
     again = {arm.name: arm.identity() for arm in after.arms}
