@@ -30,8 +30,8 @@ def add_parsers(commands: "Subcommands") -> None:
     run = commands.add_parser(
         "study",
         help="run a bias study on this machine",
-        description="Probe the judges, train the arms one at a time, score every policy by every judge and report. What "
-        "is there already is not made again; a part that fails does not end the others.",
+        description="Probe the judges, train the arms one at a time, score every policy by every judge and report. "
+        "What is there already is not made again; a part that fails does not end the others.",
     )
     run.add_argument("arguments", nargs="*", metavar="KEY=VALUE", help=told)
 

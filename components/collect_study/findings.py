@@ -73,7 +73,8 @@ def _prediction(
         if judge is None or bias is None or drift is None:
             continue
         points.append(Point(arm=arm.name, judge=judge.name, seed=arm.seed, bias=bias.effect, drift=drift))
-        assert bias.effect.value is not None and drift.value is not None
+        assert bias.effect.value is not None
+        assert drift.value is not None
         rows.append(prediction.Arm(judge.name, arm.seed, bias.effect.value, drift.value))
     fit = prediction.predict(rows, seed=seed, confidence=confidence)
     why = fit.reason or "no interval could be drawn"

@@ -1,4 +1,4 @@
-"""The step score-stored: responses that are there already, judged by whom the experiment names; nothing is generated."""
+"""The step score-stored: stored responses judged by whom the experiment names; nothing is generated."""
 
 from collections.abc import Mapping
 

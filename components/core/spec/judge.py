@@ -38,8 +38,8 @@ class JudgeSpec(Spec):
     parameters: Annotated[int, Field(ge=1)] | None = None
     """Number of weights, an axis of the study; null when unknown. Unit: parameters. Default: null."""
     source: JudgeSource | None = None
-    """Where the weights come from, or what a judge without weights prefers (kind scripted, which is served as embedded);
-    null only when somebody else serves it. Unit: none. Default: null."""
+    """Where the weights come from, or what a judge without weights prefers (kind scripted, served as embedded); null
+    only when somebody else serves it. Unit: none. Default: null."""
     serving: Literal["embedded", "vllm", "kserve", "external"]
     """Who serves it: our CPU server (embedded) or vLLM as a process of this machine, a KServe InferenceService of the
     cluster, or somebody else. On a cluster without GPUs a small judge is kserve too, with deployment.runtime gavel-cpu:
