@@ -43,6 +43,8 @@ KNOWN_demo := SET
 KNOWN_demo-tiny := SET
 KNOWN_eval := CHECKPOINT EXPERIMENT JUDGE BASE SET
 KNOWN_merge := CHECKPOINT TARGET DTYPE
+KNOWN_study := STUDY SET
+KNOWN_study-plan := STUDY SET
 KNOWN_mixed := MODEL EXPERIMENT SKIP_DATA SET
 KNOWN_workflow := MODEL EXPERIMENT SKIP_DATA SET
 KNOWN_mixed-eval := MODEL CHECKPOINT EXPERIMENT BASE SKIP_DATA SET
@@ -122,6 +124,14 @@ eval: $(VENV)/.ready ## Evaluate CHECKPOINT= on the held-out prompts: [EXPERIMEN
 mixed: $(VENV)/.ready ## Train on math, questions and code and test: MODEL=qwen2.5-7b|qwen3-8b|smollm2-135m|tiny|FOLDER [EXPERIMENT=] [SKIP_DATA=1] [SET=]
 	@$(PY) -m pipelines mixed $(call text,MODEL=$(MODEL)) $(call text,EXPERIMENT=$(call given,EXPERIMENT)) \
 	  $(call text,SKIP_DATA=$(SKIP_DATA)) $(SET)
+
+.PHONY: study
+study: $(VENV)/.ready ## Run the bias study STUDY=quick on this machine: probe judges, train arms, score policies, report: [SET=]
+	@$(PY) -m pipelines study $(call text,STUDY=$(STUDY)) $(SET)
+
+.PHONY: study-plan
+study-plan: $(VENV)/.ready ## What the bias study STUDY=quick will do, arm by arm, and the smallest effects it can find: [SET=]
+	@$(PY) -m pipelines study-plan $(call text,STUDY=$(STUDY)) $(SET)
 
 .PHONY: mixed-eval
 mixed-eval: $(VENV)/.ready ## Score MODEL= or CHECKPOINT= on the test sets, without training: [EXPERIMENT=] [BASE=1] [SKIP_DATA=1] [SET=]

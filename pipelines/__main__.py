@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from components.core.errors import GavelError
-from pipelines import data_cli, mixed_cli, plan_cli, workflow_cli
+from pipelines import data_cli, mixed_cli, plan_cli, study_cli, workflow_cli
 from pipelines.arguments import split_arguments
 from pipelines.remote import commands as remote
 
 _EXPERIMENT = "a name in configs/experiments, or the path of a YAML file"
-_PRINTS = frozenset({"show", "plan", "compile", "schema", "runs", "logs"})
+_PRINTS = frozenset({"show", "plan", "study-plan", "compile", "schema", "runs", "logs"})
 """Commands whose output is all that they are for, so that nothing is lost when nobody reads on."""
 _VARIABLES = ("CHECKPOINT", "EXPERIMENT", "JUDGE", "BASE")
 """Arguments of eval that are no keys of the experiment; the same names as with make."""
@@ -83,6 +83,7 @@ def _parser() -> argparse.ArgumentParser:
     mixed_cli.add_parsers(commands)
     workflow_cli.add_parser(commands)
     plan_cli.add_parser(commands)
+    study_cli.add_parsers(commands)
     data_cli.add_parser(commands)
     commands.add_parser("stop", help="end local services that a killed run left behind")
     return parser
@@ -170,6 +171,7 @@ _COMMANDS = {
     "stop": _stop,
     **mixed_cli.COMMANDS,
     **workflow_cli.COMMANDS,
+    **study_cli.COMMANDS,
     **remote.COMMANDS,
 }
 

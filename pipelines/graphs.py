@@ -13,7 +13,8 @@ EVALUATE: Final = "evaluate"
 MIXED: Final = "mixed-baseline"
 EVALUATE_TASKS: Final = "evaluate-tasks"
 WORKFLOW: Final = "workflow-rl"
-NAMES: Final = (JUDGED, EVALUATE, MIXED, EVALUATE_TASKS, WORKFLOW)
+STUDY: Final = "judge-study"
+NAMES: Final = (JUDGED, EVALUATE, MIXED, EVALUATE_TASKS, WORKFLOW, STUDY)
 
 IFEVAL: Final = ("generate-ifeval", "ifeval")
 TASKS: Final = ("generate-tasks", "score-tasks")
@@ -42,6 +43,10 @@ def graph_named(name: str) -> Callable[[Placing], Any]:
         from pipelines.workflow_rl import workflow_rl
 
         return workflow_rl
+    if name == STUDY:
+        from pipelines.judge_study import judge_study
+
+        return judge_study
     from pipelines.evaluate_tasks import evaluate_tasks
 
     return evaluate_tasks

@@ -61,4 +61,14 @@ NEEDS: Mapping[str, Need] = {
     "score": Need("evaluation", cpus=2.0, memory_gib=8.0, disk_gib=16.0, hours=24 * 7, judge=True),
     "report": Need("evaluation", cpus=1.0, memory_gib=6.0, disk_gib=8.0, hours=4),
     "teardown-judge": _light(retries=4),
+    "study-arms": _light(memory_gib=1.0, disk_gib=1.0),
+    "resolve-arm": _light(memory_gib=1.0, disk_gib=1.0),
+    "probe-bias": Need("evaluation", cpus=2.0, memory_gib=8.0, disk_gib=8.0, hours=24 * 7, judge=True),
+    # verl's merger, and then generation, for one checkpoint after the other.
+    "generate-drift": _heavy("trainer", hours=24 * 7, gpu=True),
+    "score-stored": Need("evaluation", cpus=2.0, memory_gib=8.0, disk_gib=16.0, hours=24 * 7, judge=True),
+    "record-arm": _light(memory_gib=1.0, disk_gib=1.0),
+    "cross-judge": Need("evaluation", cpus=2.0, memory_gib=8.0, disk_gib=16.0, hours=24 * 7, judge=True),
+    "study-report": Need("evaluation", cpus=1.0, memory_gib=8.0, disk_gib=16.0, hours=4),
+    "teardown-study": _light(retries=4),
 }

@@ -2,7 +2,9 @@
 
 from typing import Any
 
-ACTING = frozenset({"deploy-judge", "probe-judge", "teardown-judge"})
+ACTING = frozenset(
+    {"deploy-judge", "probe-judge", "teardown-judge", "teardown-study", "record-arm", "probe-bias", "cross-judge"}
+)
 """Steps that act on the world: a hit in KFP's cache would leave the judge undeployed, or running."""
 UNCACHED = ACTING | {
     # What a name or a URI stands for may change; it is cheap to look.
@@ -10,6 +12,10 @@ UNCACHED = ACTING | {
     "import-model",
     # Each run is to note where its report lies.
     "report",
+    "study-arms",
+    "resolve-arm",
+    # It reads what others have left in the store by then.
+    "study-report",
 }
 TITLES = {
     "resolve": "look everything up",
@@ -27,6 +33,15 @@ TITLES = {
     "score": "score",
     "report": "report",
     "teardown-judge": "tear down the judge",
+    "study-arms": "expand the study",
+    "resolve-arm": "look the arm up",
+    "probe-bias": "probe for biases",
+    "generate-drift": "answer while in training",
+    "score-stored": "score what was answered",
+    "record-arm": "note what the arm left",
+    "cross-judge": "score every policy",
+    "study-report": "report of the study",
+    "teardown-study": "tear down the judges",
 }
 """What KFP shows of each step; the steps' names as Gavel's own tables have them."""
 

@@ -118,7 +118,7 @@ def lengths_for(
     """
     from components.models.materialize import on_this_machine
 
-    folder = None if spec.source is None else on_this_machine(spec.source, state)
+    folder = None if spec.weights is None else on_this_machine(spec.weights, state)
     server = None
     if profile is not None and profile.tokenize_route is not None and transport is not None:
         server = ServerCount(spec.name, spec.model_name, profile.tokenize_route, transport)

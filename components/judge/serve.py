@@ -15,7 +15,7 @@ from components.core.services.health import is_healthy
 from components.core.services.ports import free_ports
 from components.core.services.process import ProcessId
 from components.core.services.state import state_folder
-from components.judge.placement.commands import embedded_command, vllm_command
+from components.judge.placement.commands import embedded_command, scripted_command, vllm_command
 
 if TYPE_CHECKING:
     from components.core.spec.judge import JudgeSpec
@@ -60,7 +60,9 @@ def serving(spec: "JudgeSpec") -> Iterator[str]:
         GavelError: its weights are not to be had, or it did not come up.
     """
     port = free_ports(1)[0]
-    command = [*command_for(spec, port), "--parent", str(ProcessId.current())]
+    command = command_for(spec, port)
+    if spec.weights is not None:
+        command += ["--parent", str(ProcessId.current())]
     with tempfile.TemporaryFile() as log:
         child = subprocess.Popen(command, stdout=log, stderr=log)
         try:
@@ -95,12 +97,14 @@ def command_for(spec: "JudgeSpec", port: int) -> list[str]:
             where=f"judge {spec.name}: serving {spec.serving}",
             remedy=f"ask whether it answers: python -m components.judge check --judge {spec.name}",
         )
+    if spec.weights is None:
+        return scripted_command(spec, port=str(port))
     if spec.serving == "embedded":
-        folder = materialize(spec.source, cache_folder(state_folder()))
+        folder = materialize(spec.weights, cache_folder(state_folder()))
         return embedded_command(spec, folder, port=str(port), threads=0, parent=None)
     # A missing vLLM is told before gigabytes are fetched.
     command = vllm_command(spec, state_folder(), port=str(port))
-    folder = materialize(spec.source, cache_folder(state_folder()))
+    folder = materialize(spec.weights, cache_folder(state_folder()))
     from components.models.loading import check_model
 
     check_model(folder)

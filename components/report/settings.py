@@ -18,6 +18,10 @@ RANKS_ONLY = (
     "The judge was asked by likelihood ratio: its values rank responses against each other and are no calibrated "
     "probabilities of a criterion being met."
 )
+ZEROES = (
+    "CONTROL ARM: training counted every sample that could not be judged as reward 0 (reward.failures: "
+    "zero_as_control). What this policy learnt is no measure of its judge; compare it with the same arm under masked."
+)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -30,6 +34,7 @@ class Judged:
         weak: why it is weak; None when it is not said to be.
         same_as_policy: judge and policy come from one and the same weights.
         ranks_only: it was asked by a protocol whose values only rank.
+        zeroes: training counted its failures as 0.
     """
 
     name: str
@@ -37,11 +42,13 @@ class Judged:
     weak: str | None
     same_as_policy: bool
     ranks_only: bool = False
+    zeroes: bool = False
 
     @property
     def warnings(self) -> list[str]:
         """What a reader must know before any number."""
-        return [*([self.weak] if self.weak else []), *([SAME_MODEL] if self.same_as_policy else [])]
+        found = [(ZEROES, self.zeroes), (self.weak, self.weak), (SAME_MODEL, self.same_as_policy)]
+        return [text for text, applies in found if text and applies]
 
     @property
     def scale(self) -> str | None:
@@ -55,11 +62,12 @@ def judged(experiment: "Experiment") -> Judged:
     text = ", ".join(f"{judge.name} (family {judge.family}, {parameters(judge.parameters)})" for judge in judges)
     same = any(judge.source is not None and judge.source.identity() == policy.source.identity() for judge in judges)
     ranks = experiment.reward.protocol == "likelihood_ratio"
+    zeroes = experiment.reward.fails_to_zero
     if experiment.panel is None:
-        return Judged(judges[0].name, text, judges[0].weak, same, ranks)
+        return Judged(judges[0].name, text, judges[0].weak, same, ranks, zeroes)
     weak = " ".join(f"{judge.name}: {judge.weak}" for judge in judges if judge.weak is not None)
     panel = f"{experiment.panel.name}, the {experiment.panel.combine} of {text}"
-    return Judged(experiment.panel.name, panel, weak or None, same, ranks)
+    return Judged(experiment.panel.name, panel, weak or None, same, ranks, zeroes)
 
 
 def parameters(number: int | None) -> str:

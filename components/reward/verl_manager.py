@@ -48,7 +48,8 @@ class GavelRewardManager(RewardManagerBase):  # type: ignore[misc]
         reward, training = self._experiment.reward, self._experiment.training
         self._ledger = CountingLedger(work / "ledger.sqlite")
         self._guard = AbstainGuard(
-            reward.max_abstain_rate,
+            # Where failures count as 0, nobody stops for them: that is what the arm is to show.
+            1.0 if reward.fails_to_zero else reward.max_abstain_rate,
             work / "fatal.json",
             judge=self._experiment.verdict_name,
             executor=None if self._experiment.workflow is None else self._experiment.workflow.executor.name,
@@ -91,7 +92,8 @@ class GavelRewardManager(RewardManagerBase):  # type: ignore[misc]
             ``reward_score`` and ``reward_extra_info`` as verl expects them.
 
         Raises:
-            AbstainedError: the judge could not decide; verl drops the sample and keeps its siblings.
+            AbstainedError: the judge could not decide; verl drops the sample and keeps its siblings. Never where
+                ``reward.failures`` is zero_as_control.
             JudgeError: too many samples could not be judged, and a pause did not help; the trainer is to be stopped.
         """
         item = data[-1:][0]
@@ -126,11 +128,16 @@ class GavelRewardManager(RewardManagerBase):  # type: ignore[misc]
                 asked=self._ledger.take(sample.sample_id),
             ),
         )
-        if reward.value is None:
+        value = reward.value
+        if value is None and self._experiment.reward.fails_to_zero:
+            # The one place where a failure becomes a number, in a control arm that is there to show what it does. The
+            # log above keeps the sample as abstained.
+            value = 0.0
+        if value is None:
             why = ", ".join(sorted(set(judgement.reasons)))
             raise AbstainedError(f"step {step}, row {sample.row_id}: {reward.reason} ({why})")
         return {
-            "reward_score": reward.value,
+            "reward_score": value,
             "reward_extra_info": {
                 "known_weight": reward.known_weight,
                 "judge_seconds": time.monotonic() - started,

@@ -39,3 +39,20 @@ def score_generations(
     from components.score.step import STEP
 
     kfp_step(STEP, experiment, store, {"data": data, "generations": generations}, output=scores, metrics=metrics)
+
+
+@dsl.component(base_image=image("evaluation"), install_kfp_package=False)
+def score_stored(
+    experiment: str,
+    store: str,
+    code_version: str,
+    data: dsl.Input[dsl.Dataset],
+    generations: dsl.Input[dsl.Dataset],
+    scores: dsl.Output[dsl.Dataset],
+    metrics: dsl.Output[dsl.Metrics],
+) -> None:
+    """Score the answers of any models, such as a policy's while it trains."""
+    from components.core.step import kfp_step
+    from components.score.stored import STEP
+
+    kfp_step(STEP, experiment, store, {"data": data, "generations": generations}, output=scores, metrics=metrics)

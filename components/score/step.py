@@ -214,7 +214,7 @@ STEP = Step(
     depends=depends,
     run=run,
     # The embedded judge runs in a process of its own; another arithmetic there gives other scores.
-    extra_modules=("components.judge.server.__main__",),
+    extra_modules=("components.judge.server.__main__", "components.bias.scripted.cli"),
     packages=("torch", "transformers", "math-verify", "sympy"),
     needs={"training": ("*.parquet",)},
 )

@@ -12,7 +12,7 @@ from components.core.contracts import METRICS, PROMPTS, ROLLOUTS, WORKFLOWS, rea
 from components.core.errors import StepError
 from components.core.spec.experiment import Experiment
 from components.core.step import Step, StepContext
-from components.engine.checkpoints import prepare_resume, step_folder
+from components.engine.checkpoints import prepare_resume, step_folder, whole_steps
 from components.engine.cpu import PLATFORM_MODULE, ROLLOUT_MODULE
 from components.engine.environment import training_environment
 from components.engine.overrides import TrainingPaths, environment_overrides, render_command, verl_overrides
@@ -37,6 +37,9 @@ from components.workflow.unused import unused
 
 LEDGER = "ledger.sqlite"
 """In the work folder; the reward manager writes it."""
+
+EARLIER = "checkpoints"
+"""Folder of the result with the checkpoints before the last, ``global_step_N/`` each, where they are asked for."""
 
 _STARTS = 3
 """Starts of the trainer within one run of the step before a hang counts as a failure."""
@@ -146,6 +149,7 @@ def _publish(ctx: StepContext, paths: TrainingPaths) -> dict[str, Any]:
     training = ctx.experiment.training
     ctx.progress.phase("collecting rollouts, verdicts and the last checkpoint")
     _copy_checkpoint(step_folder(paths.checkpoints, training.steps), ctx.out / "checkpoint")
+    lost = _copy_earlier(ctx, paths)
     log = RolloutLog(ctx.work / "rollouts.sqlite")
     rollouts, attempts = log.rows(), log.attempts()
     log.close()
@@ -170,6 +174,7 @@ def _publish(ctx: StepContext, paths: TrainingPaths) -> dict[str, Any]:
         "verdicts": verdicts,
         "calls": calls,
         "starts": len(attempts),
+        **({"checkpoints_lost": lost} if training.publish_every is not None else {}),
     }
 
 
@@ -192,6 +197,18 @@ def _publish_workflows(ctx: StepContext, data: Path, sample_ids: list[str]) -> N
     with _buffer(ctx, data) as buffer:
         if buffer is not None:
             write_folder(buffer, ctx.out / BUFFER_FOLDER)
+
+
+def _copy_earlier(ctx: StepContext, paths: TrainingPaths) -> int:
+    """Publish the checkpoints before the last that are asked for; how many of them are gone, as a training that went on
+    in another pod loses those before its newest."""
+    wanted, there = ctx.experiment.training.published_steps(), set(whole_steps(paths.checkpoints))
+    lost = [step for step in wanted if step not in there]
+    for step in there.intersection(wanted):
+        _copy_checkpoint(step_folder(paths.checkpoints, step), step_folder(ctx.out / EARLIER, step))
+    if lost:
+        ctx.progress.phase(f"checkpoints of steps {', '.join(map(str, lost))} are gone, and are not published")
+    return len(lost)
 
 
 def _copy_checkpoint(source: Path, target: Path) -> None:
@@ -246,6 +263,7 @@ STEP = Step(
         "components.reward.verl_manager",
         # The embedded judge runs in a process of its own; another arithmetic there gives other rewards.
         "components.judge.server.__main__",
+        "components.bias.scripted.cli",
         "components.reward.verl_advantage",
         "components.engine.workflow_loop",
         *MODULES,

@@ -29,7 +29,8 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
             patch.setenv(f"GAVEL_IMAGE_{name.upper()}", image)
         paths = compile_pipelines(tmp_path_factory.mktemp("build"), load_cluster("h800"), further_keys=["MY_KEY"])
     assert [path.name for path in paths] == [
-        f"{name}.yaml" for name in ("judged-grpo", "evaluate", "mixed-baseline", "evaluate-tasks", "workflow-rl")
+        f"{name}.yaml"
+        for name in ("judged-grpo", "evaluate", "mixed-baseline", "evaluate-tasks", "workflow-rl", "judge-study")
     ]
     return {path.stem: path.read_text() for path in paths}
 

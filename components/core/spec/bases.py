@@ -65,10 +65,10 @@ def read_experiment(composer: Composer, path: Path, users: tuple[Path, ...] = ()
         composer.complain("use", f"{display(base)} starts from itself", where, "break the circle")
         return None
     below = read_experiment(composer, base, (*users, path))
-    return None if below is None else _laid_over(below, without(tree, "use"))
+    return None if below is None else laid_over(below, without(tree, "use"))
 
 
-def _laid_over(base: Map, over: Map) -> Map:
+def laid_over(base: Map, over: Map) -> Map:
     """As :func:`merged`; and a part that is a name below takes a mapping's keys as changes of what it names.
 
     A mapping with ``use`` or a ``name`` of its own is another part, and inherits nothing.

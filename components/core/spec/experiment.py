@@ -177,8 +177,9 @@ class Experiment(Spec):
         return found
 
     def reward_identity(self) -> dict[str, Any]:
-        """What decides a reward, given verdicts."""
-        return self.reward.model_dump(mode="json", exclude={"name", "pause_minutes"})
+        """What decides a reward, given verdicts. What training makes of failures is no part: see
+        :meth:`rewarding_identity`."""
+        return self.reward.model_dump(mode="json", exclude={"name", "pause_minutes", "failures"})
 
     def rewarding_identity(self) -> dict[str, Any]:
         """What decides the rewards of training, given responses. A control arm trains without judge and protocol, so
@@ -186,7 +187,8 @@ class Experiment(Spec):
         if self.workflow is not None:
             return self._workflow_identity()
         if self.reward.asks_in_training:
-            return {"judge": self.judge_identity(), "reward": self.reward_identity()}
+            zero = {"failures": self.reward.failures} if self.reward.fails_to_zero else {}
+            return {"judge": self.judge_identity(), "reward": self.reward_identity(), **zero}
         used = {"combine", "clip", "length_target", "min_known_weight", "max_abstain_rate"}
         return {"reward": self.reward.model_dump(mode="json", include=used)}
 
@@ -207,8 +209,11 @@ class Experiment(Spec):
 
     def training_identity(self) -> dict[str, Any]:
         """What decides the trained weights, given policy, data, judge and reward. Checkpoint keeping is left out: it
-        only decides where a killed run goes on; and so are trackers, which only look on."""
+        only decides where a killed run goes on; and so are trackers, which only look on. Checkpoints that are published
+        count, since they are part of the result."""
         left_out = {"deadline_minutes", "stall_minutes", "checkpoint_every", "keep_checkpoints", "trackers"}
+        if self.training.publish_every is None:
+            left_out.add("publish_every")
         return {**self.training.model_dump(mode="json", exclude=left_out), "seed": self.seed}
 
     def generation_identity(self) -> dict[str, Any]:

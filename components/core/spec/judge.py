@@ -9,7 +9,7 @@ from pydantic import Field, StringConstraints
 from components.core.spec.base import Conflict, Label, Spec, Text, Tokens
 from components.core.spec.deployment import JudgeDeployment
 from components.core.spec.judge_limits import JudgeBudget, JudgeLimits, JudgePrice
-from components.core.spec.source import ModelSource
+from components.core.spec.source import JudgeSource, ModelSource, ScriptedSource
 
 _DECIDES: Final = {
     "name",
@@ -37,8 +37,9 @@ class JudgeSpec(Spec):
     """Model family, an axis of the study. Unit: none. Required."""
     parameters: Annotated[int, Field(ge=1)] | None = None
     """Number of weights, an axis of the study; null when unknown. Unit: parameters. Default: null."""
-    source: ModelSource | None = None
-    """Where the weights come from; null only when somebody else serves them. Unit: none. Default: null."""
+    source: JudgeSource | None = None
+    """Where the weights come from, or what a judge without weights prefers (kind scripted, served as embedded); null
+    only when somebody else serves it. Unit: none. Default: null."""
     serving: Literal["embedded", "vllm", "kserve", "external"]
     """Who serves it: our CPU server (embedded) or vLLM as a process of this machine, a KServe InferenceService of the
     cluster, or somebody else. On a cluster without GPUs a small judge is kserve too, with deployment.runtime gavel-cpu:
@@ -107,7 +108,18 @@ class JudgeSpec(Spec):
         known = self.model_dump(mode="json", include=_DECIDES)
         return {**known, "source": self.source.identity() if self.source else None}
 
+    @property
+    def weights(self) -> ModelSource | None:
+        """Where its weights come from; None where it has none here."""
+        return None if isinstance(self.source, ScriptedSource) else self.source
+
     def conflicts(self) -> Iterable[Conflict]:
+        if isinstance(self.source, ScriptedSource) and self.serving != "embedded":
+            yield Conflict(
+                "serving",
+                f"{self.serving}, but a scripted judge has nothing that others could serve",
+                "set serving: embedded, or start it yourself and remove source",
+            )
         if self.serving == "external":
             if self.endpoint is None:
                 yield Conflict(

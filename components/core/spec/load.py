@@ -43,13 +43,14 @@ def load_experiment(source: str | Path, overrides: Sequence[str] = (), configs: 
     parsed, wrong = parse_overrides(overrides)
     composer.problems.extend(wrong)
     tree = read_experiment(composer, path) if path else None
-    experiment = None if tree is None else _validated(composer, tree, parsed)
+    experiment = None if tree is None else validated(composer, tree, parsed)
     if experiment is None:
         raise config_error(f"experiment {display(path) if path else shown(str(source))}", composer.problems)
     return experiment
 
 
-def _validated(composer: Composer, tree: Map, overrides: list[Override]) -> Experiment | None:
+def validated(composer: Composer, tree: Map, overrides: Sequence[Override]) -> Experiment | None:
+    """The experiment of a tree with overrides laid over it; None where the composer has noted what is wrong."""
     for override in overrides:
         if len(override.key) == 1:
             tree.put(override.key[0], override.value, override.mark)

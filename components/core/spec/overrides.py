@@ -2,7 +2,7 @@
 
 import dataclasses
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from components.core.spec.compose import KNOWN, REPLACED
@@ -28,8 +28,9 @@ class Override:
     mark: Mark
 
 
-def parse_overrides(texts: Sequence[str]) -> tuple[list[Override], list[Problem]]:
-    """Parse ``key=value`` arguments; those that are none come back as problems."""
+def parse_overrides(texts: Sequence[str], known: Collection[str] = KNOWN) -> tuple[list[Override], list[Problem]]:
+    """Parse ``key=value`` arguments; those that are none, or whose first part is not ``known``, come back as
+    problems."""
     overrides: list[Override] = []
     problems: list[Problem] = []
     for text in texts:
@@ -40,9 +41,9 @@ def parse_overrides(texts: Sequence[str]) -> tuple[list[Override], list[Problem]
             remedy = "write it like training.steps=5, without spaces"
             problems.append(Problem("", f"override {shown(text)} is not key=value", mark, remedy))
             continue
-        if parts[0] not in KNOWN:
+        if parts[0] not in known:
             what = f"unknown key {parts[0]!r} (value {shown(value, parts[-1])})"
-            problems.append(Problem(key, what, mark, suggestion(parts[0], KNOWN)))
+            problems.append(Problem(key, what, mark, suggestion(parts[0], known)))
             continue
         try:
             overrides.append(Override(parts, read_text(value, mark, lines=False), mark))

@@ -79,6 +79,11 @@ class RewardSpec(Spec):
     without a judge; scoring stops at once. Unit: fraction. Default: 0.2."""
     pause_minutes: Annotated[float, Field(ge=0, le=1440)] = 10.0
     """Longest time that training waits for the judge to recover; 0 stops at once. Unit: minutes. Default: 10.0."""
+    failures: Literal["masked", "zero_as_control"] = "masked"
+    """What training makes of a sample that could not be judged. masked: it abstains and moves no weight, as everywhere
+    in Gavel. zero_as_control: training counts it as reward 0, as systems do that take a failed call for a bad response;
+    a control arm that shows what this does, never a way to train. Tables keep the sample as abstained, and held-out
+    responses are never scored so. max_abstain_rate does not end such a training. Unit: none. Default: "masked"."""
     prompts: RewardPrompts = RewardPrompts()
     """Names of the likelihood ratio's prompt templates. Unit: none.
     Default: {"conditioned": "conditioned", "unconditioned": "unconditioned"}."""
@@ -91,6 +96,11 @@ class RewardSpec(Spec):
         """Whether the reward of a training sample takes a model that is asked: a judge, or what executes workflows."""
         return self.combine not in CONTROLS
 
+    @property
+    def fails_to_zero(self) -> bool:
+        """Whether training counts a failure as 0: a control arm, which reports must name as such."""
+        return self.failures == "zero_as_control"
+
     def conflicts(self) -> Iterable[Conflict]:
         ratio, token = self.protocol == "likelihood_ratio", self.protocol == "rubric_token"
         # A control arm's held-out responses are judged, so that the protocol's keys have an effect there too.
@@ -101,17 +111,23 @@ class RewardSpec(Spec):
         used = {
             "clip": self.combine not in ("verif", "workflow"),
             "length_target": self.combine == "length",
-            "pause_minutes": self.asks_in_training,
+            "pause_minutes": self.asks_in_training and not self.fails_to_zero,
+            "failures": self.asks_in_training and self.combine != "workflow",
         }
         for key, in_use in used.items():
             if not in_use and self._is_set(key):
-                yield Conflict(key, f"it has no effect with combine {self.combine}", f"remove {key}")
+                yield Conflict(key, self._without_effect(key), f"remove {key}")
         if self.combine == "verif" and self.protocol in _NO_CONSTRAINTS:
             yield Conflict(
                 "protocol",
                 f"combine verif multiplies by how constraints are kept, and the criteria of {self.protocol} are none",
                 "set protocol: verif or verif_per_constraint",
             )
+
+    def _without_effect(self, key: str) -> str:
+        if key == "pause_minutes" and self.asks_in_training:
+            return f"it has no effect with failures {self.failures}"
+        return f"it has no effect with combine {self.combine}"
 
     def _is_set(self, key: str) -> bool:
         return bool(getattr(self, key) != type(self).model_fields[key].default)

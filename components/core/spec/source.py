@@ -89,4 +89,32 @@ class UriSource(Spec):
         return {"kind": self.kind, **known}
 
 
+class ScriptedSource(Spec):
+    """A judge without a model: it prefers by rules what it is told to prefer, so that a study has a known answer."""
+
+    kind: Literal["scripted"]
+    """Marks a scripted judge. Unit: none. Required."""
+    biases: Mapping[str, Annotated[float, Field(ge=-100, le=100)]] = {}
+    """Axis, as `python -m components.bias scripted --help` names them, to strength: how much the value of a response
+    moves with the axis' feature; without any the judge is unbiased. Unit: fraction. Default: {}."""
+    quality: Annotated[float, Field(ge=0, le=1)] = 0.4
+    """Score of every response that says something. Unit: fraction. Default: 0.4."""
+    sight: Annotated[float, Field(ge=0, le=1)] = 0.0
+    """What words of the reference, or of the criteria, add to the score; 0 is a judge blind to quality. Unit: fraction.
+    Default: 0.0."""
+    noise: Annotated[float, Field(ge=0, le=1)] = 0.1
+    """Half width of the noise of a single response's score. Unit: fraction. Default: 0.1."""
+    seed: Seed = 0
+    """Seed of its noise. Unit: none. Default: 0."""
+
+    def identity(self) -> Mapping[str, object]:
+        """What decides its verdicts, given its code."""
+        return self.model_dump(mode="json")
+
+
 ModelSource = Annotated[HubSource | FolderSource | PackageSource | TinySource | UriSource, Field(discriminator="kind")]
+
+JudgeSource = Annotated[
+    HubSource | FolderSource | PackageSource | TinySource | UriSource | ScriptedSource, Field(discriminator="kind")
+]
+"""Where a judge comes from: weights, or a script."""

@@ -64,6 +64,10 @@ class TrainingSpec(Spec):
     """A killed run goes on from the last checkpoint; the last step always has one. Unit: steps. Default: 10."""
     keep_checkpoints: Count = 1
     """Checkpoints kept on disk, newest first. Unit: checkpoints. Default: 1."""
+    publish_every: Count | None = None
+    """Checkpoints of every so many steps become part of the training's result, to see how the policy drifts; null
+    publishes the last one alone. A multiple of checkpoint_every, with keep_checkpoints large enough for all of them.
+    Unit: steps. Default: null."""
     deadline_minutes: Annotated[float, Field(gt=0)] = 1440.0
     """Longest time for the training step; then it fails, and can be resumed. Unit: minutes. Default: 1440.0."""
     stall_minutes: Annotated[float, Field(gt=0)] = 30.0
@@ -88,6 +92,7 @@ class TrainingSpec(Spec):
                 f"{self.scaffold.full} samples of a group of rollouts_per_prompt {self.rollouts_per_prompt}",
                 f"use at most {self.rollouts_per_prompt}",
             )
+        yield from self._published()
         if len(set(self.trackers)) < len(self.trackers):
             yield Conflict("trackers", f"{', '.join(self.trackers)} names one twice", "name each once")
         if self.top_k == 0:
@@ -97,6 +102,27 @@ class TrainingSpec(Spec):
                 "stall_minutes",
                 f"{self.stall_minutes} is above deadline_minutes {self.deadline_minutes}, so it never acts",
                 f"use at most {self.deadline_minutes}",
+            )
+
+    def published_steps(self) -> tuple[int, ...]:
+        """Steps before the last whose checkpoints are part of the result, ascending."""
+        return () if self.publish_every is None else tuple(range(self.publish_every, self.steps, self.publish_every))
+
+    def _published(self) -> Iterable[Conflict]:
+        if self.publish_every is None:
+            return
+        if self.publish_every % self.checkpoint_every:
+            yield Conflict(
+                "publish_every",
+                f"{self.publish_every} is no multiple of checkpoint_every {self.checkpoint_every}",
+                f"set checkpoint_every to one of {_divisors(self.publish_every)}",
+            )
+        saved = -(-self.steps // self.checkpoint_every)
+        if self.keep_checkpoints < saved:
+            yield Conflict(
+                "keep_checkpoints",
+                f"{self.keep_checkpoints} of {saved} checkpoints stay, and publish_every needs the older ones too",
+                f"set keep_checkpoints: {saved}",
             )
 
 

@@ -1,6 +1,8 @@
 """Looking whether a step's result is there, without running the step."""
 
 import json
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from components.core.identity import canonical_json, identity, package_versions
@@ -14,18 +16,26 @@ if TYPE_CHECKING:
     from components.core.spec import Experiment
 
 
-def find_published(step: Step, experiment: "Experiment", store_url: str) -> Published | None:
-    """What a step without inputs published for this experiment, with this code; None where there is nothing whole.
+def find_published(
+    step: Step,
+    experiment: "Experiment",
+    store_url: str,
+    inputs: Mapping[str, Published] = MappingProxyType({}),
+) -> Published | None:
+    """What a step published for this experiment and these inputs, with this code; None where there is nothing whole.
 
     Args:
-        step: one that reads no other step's result.
+        step: one whose packages are installed here.
         experiment: for which.
         store_url: root of the store.
+        inputs: results that the step reads, by its name for them.
 
     Raises:
         StorageError: the store cannot be read.
+        StepError: a package of the step is not installed.
     """
     depends = json.loads(canonical_json(step.depends(experiment)))
     code = code_version_of(step, experiment)
-    found = identity(step.name, depends, {}, code, package_versions(step.packages))
+    hashes = {name: published.sha256 for name, published in inputs.items()}
+    found = identity(step.name, depends, hashes, code, package_versions(step.packages))
     return Results(Store.open(store_url), experiment.name, step.name, found).find(Progress(step.name))

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from components.core.errors import JudgeError
+from components.core.spec.source import ScriptedSource
 
 if TYPE_CHECKING:
     from components.core.spec.judge import JudgeSpec
@@ -28,6 +29,24 @@ def embedded_command(spec: "JudgeSpec", folder: Path, *, port: str, threads: int
         *("--threads", str(threads), "--context", str(spec.context_tokens)),
     ]
     return command if parent is None else [*command, "--parent", parent]
+
+
+def scripted_command(spec: "JudgeSpec", *, port: str) -> list[str]:
+    """The server of a judge that prefers by rules what its source says.
+
+    Raises:
+        JudgeError: the judge's source is another one.
+    """
+    source = spec.source
+    if not isinstance(source, ScriptedSource):
+        raise JudgeError("the judge has no script", where=f"judge {spec.name}", remedy="set source: {kind: scripted}")
+    biases = [("--bias", f"{axis}={strength:g}") for axis, strength in sorted(source.biases.items())]
+    return [
+        *(sys.executable, "-m", "components.bias", "scripted"),
+        *("--port", port, "--seed", str(source.seed)),
+        *("--quality", f"{source.quality:g}", "--sight", f"{source.sight:g}", "--noise", f"{source.noise:g}"),
+        *(word for pair in biases for word in pair),
+    ]
 
 
 def vllm_command(spec: "JudgeSpec", folder: Path, *, port: str) -> list[str]:

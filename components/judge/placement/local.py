@@ -8,7 +8,7 @@ from components.core.progress import Progress
 from components.core.services.manager import ServiceManager, ServiceSpec
 from components.judge.endpoint import Endpoint, forget_endpoint, record_endpoint
 from components.judge.leases.ended import Ended
-from components.judge.placement.commands import embedded_command, vllm_command
+from components.judge.placement.commands import embedded_command, scripted_command, vllm_command
 
 if TYPE_CHECKING:
     from components.core.spec.judge import JudgeSpec
@@ -46,8 +46,10 @@ class LocalPlacement:
             raise JudgeError("the judge has no weights to serve", where=f"judge {spec.name}", remedy="set source")
         if spec.serving == "vllm":
             vllm_command(spec, Path(), port="0")  # Refuses before gigabytes are fetched.
-        progress.phase(f"preparing the weights of judge {spec.name}")
-        folder = materialize(spec.source, cache_folder(self._state))
+        folder = Path()
+        if spec.weights is not None:
+            progress.phase(f"preparing the weights of judge {spec.name}")
+            folder = materialize(spec.weights, cache_folder(self._state))
         if spec.serving == "vllm":
             # The embedded server checks what it loads.
             from components.models.loading import check_model
@@ -76,6 +78,8 @@ class LocalPlacement:
     def _command(self, folder: Path) -> list[str]:
         if self._spec.serving == "vllm":
             return vllm_command(self._spec, folder, port="{port}")
+        if self._spec.weights is None:
+            return scripted_command(self._spec, port="{port}")
         return embedded_command(
             self._spec, folder, port="{port}", threads=self._threads, parent=str(self._manager.owner)
         )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from pydantic.fields import FieldInfo
 
-from components.core.spec import mixture, source, tasks, workflow, workflow_buffer, workflow_reward
+from components.core.spec import mixture, source, study, tasks, workflow, workflow_buffer, workflow_reward
 from components.core.spec.base import Spec
 from components.core.spec.cluster import ClusterSpec, StoreSpec
 from components.core.spec.data import CriterionSpec, DataSpec, GoldSpec
@@ -66,6 +66,11 @@ MODELS: list[type[Spec]] = [
     source.PackageSource,
     source.TinySource,
     source.UriSource,
+    source.ScriptedSource,
+    study.StudySpec,
+    study.StudyJudge,
+    study.StudyProbes,
+    study.StudyDrift,
     workflow_reward.WorkflowRewardSpec,
     workflow.WorkflowCorrectness,
     workflow.WorkflowBudget,

@@ -1,0 +1,101 @@
+"""What a study's parts left in the store, and their files on this machine."""
+
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from components.core.errors import StorageError
+from components.study.records import Record, read_file, read_record
+from components.study.scoring import cross_name, crossed_identity, probed_identity
+
+if TYPE_CHECKING:
+    from components.core.spec.study_load import Study
+
+
+@dataclasses.dataclass(frozen=True)
+class Found:
+    """The records of a study's parts; a part without one was not reached.
+
+    Attributes:
+        arms: by the arm's name.
+        probes: by the scorer's name.
+        crosses: by the names of arm and scorer.
+    """
+
+    arms: Mapping[str, Record]
+    probes: Mapping[str, Record]
+    crosses: Mapping[tuple[str, str], Record]
+
+    def hashes(self) -> dict[str, object]:
+        """What decides the report: every result's content, and why parts are missing."""
+        parts = {"arms": self.arms, "probes": self.probes, "crosses": {"|".join(k): v for k, v in self.crosses.items()}}
+        return {
+            kind: {
+                name: {"error": record.error, **{step: left.sha256 for step, left in record.results.items()}}
+                for name, record in records.items()
+            }
+            for kind, records in parts.items()
+        }
+
+
+def find_all(study: "Study", store: str) -> Found:
+    """Every record of the study as it is now asked for.
+
+    Raises:
+        StorageError: the store cannot be read.
+        ContractError: a record is none.
+    """
+    name, arms, probes, crosses = study.spec.name, {}, {}, {}
+    for arm in study.arms:
+        record = read_record(store, name, "arms", arm.name, arm.identity())
+        if record is None:
+            continue
+        arms[arm.name] = record
+        for scorer in study.scorers:
+            if record.error or not study.spec.cross:
+                continue
+            identity = crossed_identity(record, scorer)
+            crossed = read_record(store, name, "crosses", cross_name(arm, scorer), identity)
+            if crossed is not None:
+                crosses[arm.name, scorer.name] = crossed
+    for scorer in study.scorers:
+        record = read_record(store, name, "probes", scorer.name, probed_identity(study, scorer))
+        if record is not None:
+            probes[scorer.name] = record
+    return Found(arms, probes, crosses)
+
+
+class Files:
+    """Published files, fetched when they are asked for.
+
+    Args:
+        store: URL of the store's root.
+        folder: where they are kept.
+    """
+
+    def __init__(self, store: str, folder: Path) -> None:
+        self._store, self._folder = store, folder
+
+    def get(self, record: Record, step: str, name: str) -> Path:
+        """A file of a result of the record.
+
+        Raises:
+            StorageError: it is not there.
+        """
+        left = record.results[step]
+        path = self._folder / left.sha256 / name
+        if not path.is_file():
+            data = read_file(self._store, left, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+        return path
+
+    def maybe(self, record: Record, step: str, name: str) -> Path | None:
+        """As :meth:`get`; None where the record has no such result, or that has no such file."""
+        if step not in record.results:
+            return None
+        try:
+            return self.get(record, step, name)
+        except StorageError:
+            return None

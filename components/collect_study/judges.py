@@ -1,0 +1,136 @@
+"""The judges of a study as its result has them: the effects of the probes, corrected over all of a judge's."""
+
+import json
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from components.bias import clusters
+from components.bias.effects import Effect, measure_effects
+from components.bias.estimate import Estimate
+from components.bias.multiplicity import Adjusted, adjusted
+from components.bias.outcomes import read_outcomes
+from components.bias.probe import all_probes
+from components.bias.result_judges import Bias, Detectable, Judge
+from components.bias.study_result import Skipped
+from components.bias.types import Mode, Outcome
+from components.collect_study.found import Files, Found
+from components.core.spec.source import ScriptedSource
+from components.study.detecting import detectables
+from components.study.probe_plan import plan_of
+from components.study.scoring import label
+
+if TYPE_CHECKING:
+    from components.core.spec.arm import Arm
+    from components.core.spec.judge import JudgeSpec
+    from components.core.spec.study_load import Study
+
+CORRECTION = "Holm over all probes and modes of a judge"
+_INTERVAL = "t on the CR2 error clustered by text; of shares Wilson's with the effective number of items"
+
+
+def judges(study: "Study", found: Found, files: Files, confidence: float) -> tuple[list[Judge], list[Skipped]]:
+    """Every judge with its biases, and what could not be probed with the reason.
+
+    Raises:
+        GavelError: a table is missing or breaks its contract.
+    """
+    told: list[Judge] = []
+    skipped: list[Skipped] = []
+    for scorer in study.scorers:
+        record = found.probes.get(scorer.name)
+        name = label(study, scorer)
+        outcomes: list[Outcome] = []
+        if record is None or record.error:
+            why = "it was not reached" if record is None else record.error
+            skipped.append(Skipped(what=f"probes of judge {name}", reason=why, failed=record is not None))
+        else:
+            outcomes = read_outcomes(files.get(record, "outcomes", "outcomes.parquet"))
+            for each in json.loads(files.get(record, "outcomes", "skipped.json").read_text(encoding="utf-8")):
+                mode = f" ({each['mode']})" if each["mode"] else ""
+                skipped.append(Skipped(what=f"probe {each['probe']}{mode} of judge {name}", reason=each["reason"]))
+        for judge in scorer.experiment.judges():
+            own = name if scorer.experiment.panel is None else f"{judge.name} in {name}"
+            mine = [outcome for outcome in outcomes if outcome.judge == judge.name]
+            told.append(_judge(study, scorer, judge, own, mine, confidence))
+    return told, skipped
+
+
+def detectable(study: "Study") -> list[Detectable]:
+    """The smallest effects that the study could find, of the judge with most of them.
+
+    Raises:
+        GavelError: see :func:`components.study.probe_plan.plan_of`.
+    """
+    plans = [
+        plan_of(study.spec.probes, judge, scorer.experiment, study.spec.seeds[0])
+        for scorer in study.scorers
+        for judge in scorer.experiment.judges()
+    ]
+    return detectables(max(plans, key=lambda plan: len(plan.parts)), study.spec.probes.alpha)
+
+
+def _judge(
+    study: "Study", scorer: "Arm", judge: "JudgeSpec", name: str, outcomes: Sequence[Outcome], confidence: float
+) -> Judge:
+    probes = all_probes()
+    reasons: dict[tuple[str, Mode], dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for outcome in outcomes:
+        if outcome.reason is not None:
+            reasons[outcome.probe, outcome.mode][f"{outcome.role.value}: {outcome.reason}"] += 1
+    measures = {probe.name: probe.measure for probe in probes.values()}
+    effects = measure_effects(outcomes, measures, confidence=confidence)
+    least = {
+        (each.probe, each.mode): each.effect
+        for each in detectables(
+            plan_of(study.spec.probes, judge, scorer.experiment, study.spec.seeds[0]), study.spec.probes.alpha
+        )
+    }
+    scripted = judge.source if isinstance(judge.source, ScriptedSource) else None
+    biases = [
+        _bias(
+            each,
+            probes[each.effect.probe].title,
+            reasons[each.effect.probe, each.effect.mode],
+            least.get((each.effect.probe, each.effect.mode)),
+        )
+        for each in adjusted(effects, study.spec.probes.alpha)
+    ]
+    return Judge(
+        name=name,
+        family=judge.family,
+        parameters=judge.parameters,
+        model=judge.model_name,
+        protocol=scorer.experiment.reward.protocol,
+        scripted=scripted is not None,
+        biases=tuple(biases),
+    )
+
+
+def _bias(found: Adjusted, title: str, unknown: dict[str, int], least: float | None) -> Bias:
+    effect = found.effect
+    return Bias(
+        probe=effect.probe,
+        title=title,
+        mode=effect.mode,
+        measure=effect.measure,
+        effect=_estimate(effect.bias, effect),
+        placebo=None if effect.placebo is None else _estimate(effect.placebo, effect),
+        flip=None if effect.flip is None else _estimate(effect.flip, effect),
+        p=effect.bias.p,
+        p_adjusted=found.holm,
+        p_discovery=found.fdr,
+        flagged=found.flagged,
+        detectable=least,
+        noise=None if effect.noise is None else _estimate(effect.noise, effect),
+        unknown=dict(unknown),
+        interval=_INTERVAL,
+    )
+
+
+def _estimate(found: clusters.Estimate, effect: Effect) -> Estimate:
+    why = "no item is known" if found.value is None else "fewer than two texts"
+    unknown = max(0, effect.items - found.items)
+    return Estimate.of(
+        found.value, found.low, found.high, n=found.items, clusters=found.texts, unknown=unknown, why=why
+    )

@@ -1,0 +1,1 @@
+"""Every policy of a study scored by a judge of it."""

@@ -1,0 +1,1 @@
+"""The step probe-bias: what a judge is biased by, before it trains anybody."""

@@ -1,0 +1,41 @@
+"""A judge of a study is probed, and where the outcomes lie is written down."""
+
+from typing import TYPE_CHECKING
+
+from components.core.step import Published
+from components.core.step.execute import perform
+from components.core.step.published import find_published
+from components.probe_bias.step import probe_step
+from components.study.records import Left, Record, write_record
+from components.study.scoring import probed_identity
+
+if TYPE_CHECKING:
+    from components.core.spec.arm import Arm
+    from components.core.spec.study_load import Study
+
+
+def is_probed(study: "Study", scorer: "Arm", store: str) -> bool:
+    """Whether the judge's outcomes are there; then they are noted for the study.
+
+    Raises:
+        StorageError: the store cannot be read.
+    """
+    published = find_published(probe_step(study.spec.probes, study.spec.seeds[0]), scorer.experiment, store)
+    if published is not None:
+        _note(study, scorer, store, published)
+    return published is not None
+
+
+def probe(study: "Study", scorer: "Arm", store: str) -> None:
+    """Probe the judge, which must be up, or find its outcomes.
+
+    Raises:
+        GavelError: it cannot be probed.
+    """
+    published = perform(probe_step(study.spec.probes, study.spec.seeds[0]), scorer.experiment, store, {})
+    _note(study, scorer, store, published)
+
+
+def _note(study: "Study", scorer: "Arm", store: str, published: Published) -> None:
+    record = Record(probed_identity(study, scorer), {"outcomes": Left(published.uri, published.sha256)})
+    write_record(store, study.spec.name, "probes", scorer.name, record)

@@ -1,0 +1,1 @@
+"""A study's arms in the store: what each left, and where."""
