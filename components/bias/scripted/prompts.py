@@ -89,7 +89,8 @@ def reply(judge: ScriptedJudge, asked: Asked, asking: int) -> str:
         asking: number of earlier askings of the same.
     """
     if asked.kind == "pairwise":
-        wins = judge.first_wins(*asked.forms, asking=asking)
+        first, second = asked.forms
+        wins = judge.first_wins(first, second, asking)
         return UNREADABLE if wins is None else _json({"explanation": "Scripted.", "better": _PLACE[wins]})
     form = asked.forms[0]
     if asked.kind == "pointwise":
