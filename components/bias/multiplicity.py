@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from components.bias.effects import Effect
 
@@ -84,7 +85,7 @@ def benjamini_hochberg(p: Sequence[float]) -> list[float]:
     return _restored(order, np.minimum(1.0, steps))
 
 
-def _ranked(p: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
+def _ranked(p: Sequence[float]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     values = np.asarray(p, dtype=np.float64)
     if not ((values >= 0.0) & (values <= 1.0)).all():
         raise ValueError("a p is outside [0, 1]")
@@ -92,7 +93,7 @@ def _ranked(p: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
     return order, values[order]
 
 
-def _restored(order: np.ndarray, ranked: np.ndarray) -> list[float]:
+def _restored(order: NDArray[np.intp], ranked: NDArray[np.float64]) -> list[float]:
     found = np.empty(len(ranked))
     found[order] = ranked
     return [float(value) for value in found]

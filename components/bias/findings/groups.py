@@ -2,11 +2,11 @@
 
 import dataclasses
 import itertools
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from components.bias.clusters import Estimate, estimate
 
@@ -61,7 +61,7 @@ def group_effect(values: Mapping[str, float], groups: Mapping[str, str], *, seed
     return GroupEffect(means, {name: int(sizes[place]) for place, name in enumerate(names)}, seen, p)
 
 
-def _spread(numbers: np.ndarray, labels: np.ndarray, sizes: np.ndarray) -> float:
+def _spread(numbers: NDArray[np.float64], labels: NDArray[np.intp], sizes: NDArray[np.intp]) -> float:
     means = np.bincount(labels, weights=numbers) / sizes
     return float((sizes * (means - numbers.mean()) ** 2).sum() / sizes.sum())
 
@@ -108,9 +108,5 @@ def preference_leakage(wins: Mapping[tuple[str, str], Sequence[float]], one: str
 
 def leakage_of_all(wins: Mapping[tuple[str, str], Sequence[float]]) -> Mapping[tuple[str, str], float | None]:
     """:func:`preference_leakage` of every two judges."""
-    students: dict[str, None] = defaultdict()
-    for judge, _ in wins:
-        students[judge] = None
-    return {
-        (one, other): preference_leakage(wins, one, other) for one, other in itertools.combinations(sorted(students), 2)
-    }
+    judges = sorted({judge for judge, _ in wins})
+    return {(one, other): preference_leakage(wins, one, other) for one, other in itertools.combinations(judges, 2)}

@@ -95,8 +95,7 @@ def parting(proxy: Curve, gold: Curve, *, seed: int = 0, confidence: float = CON
 
 
 def bend(steps: Sequence[int], gap: Floats) -> int:
-    """The step k that makes ``c + b * max(0, step - k)`` fit a curve best; the earliest of equals. k is one of the steps
-    but the last."""
+    """The step k, any but the last, for which ``c + b * max(0, step - k)`` fits best; the earliest of equals."""
     at = np.asarray(steps, dtype=np.float64)
     losses = []
     for knot in steps[:-1]:

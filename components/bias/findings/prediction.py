@@ -97,8 +97,7 @@ def predict(arms: Sequence[Arm], *, seed: int = 0, confidence: float = CONFIDENC
         if biases.setdefault(arm.judge, arm.bias) != arm.bias:
             raise ValueError(f"judge {arm.judge} has two biases on one axis")
     judges, seeds = sorted(biases), sorted({arm.seed for arm in arms})
-    counts = {"judges": len(judges), "seeds": len(seeds), "arms": len(arms)}
-    none = Prediction(None, None, None, None, None, 0, **counts)
+    none = Prediction(None, None, None, None, None, 0, judges=len(judges), seeds=len(seeds), arms=len(arms))
     if len(judges) < _LEAST_JUDGES:
         return dataclasses.replace(none, reason=f"{len(judges)} judges draw no line; it takes {_LEAST_JUDGES}")
     if max(biases.values()) == min(biases.values()):
@@ -113,14 +112,14 @@ def predict(arms: Sequence[Arm], *, seed: int = 0, confidence: float = CONFIDENC
     half = t_quantile(confidence, df) * fit.error
     p = 1.0 if fit.error == 0.0 and fit.slope == 0.0 else two_sided(fit.slope / max(fit.error, 1e-300), df)
     permutation_p, orders = _permuted([biases[judge] for judge in judges], by_judge, y, seed)
-    return Prediction(
-        fit.slope,
-        fit.slope - half,
-        fit.slope + half,
-        p,
-        permutation_p,
-        orders,
-        **counts,
+    return dataclasses.replace(
+        none,
+        slope=fit.slope,
+        low=fit.slope - half,
+        high=fit.slope + half,
+        p=p,
+        permutation_p=permutation_p,
+        orders=orders,
         judge_sd=fit.judge_sd,
         seed_sd=fit.seed_sd,
         rest_sd=fit.rest_sd,

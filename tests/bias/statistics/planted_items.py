@@ -47,7 +47,7 @@ def _item(axis: str, text: int, number: int) -> Item:
     question = f"What should one know about {subject}?"
     criteria = (f"The response names {subject}.", "The response explains a cause.", "The response gives an example.")
     content = (
-        f"Much that is told of {subject} rests on number {number}. It begins slowly, and a cause explains why it lasts. "
+        f"Much that is told of {subject} rests on number {number}. It begins slowly, and a cause explains it. "
         f"For example, two visits to {subject} a year apart show how little there is to be seen of it at any one time."
     )
     base = Form(question, content, criteria)
