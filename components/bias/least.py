@@ -1,9 +1,9 @@
 """What a run can show at best, told before it asks: the least effect that it can be expected to find."""
 
-import importlib
 from collections.abc import Sequence
 from typing import Final
 
+from components.bias.power import assumed_sd, detectable
 from components.bias.run import Part
 
 ALPHA: Final = 0.05
@@ -11,7 +11,6 @@ ALPHA: Final = 0.05
 
 def told(parts: Sequence[Part]) -> list[str]:
     """A line a probe and mode."""
-    power = importlib.import_module("components.bias.power")
     found = []
     for part in parts:
         items, texts = len(part.items), len({item.text_id for item in part.items})
@@ -19,7 +18,7 @@ def told(parts: Sequence[Part]) -> list[str]:
         if texts < 2:
             found.append(f"{head}: too few to find anything")
             continue
-        spread = power.assumed_sd(part.probe.measure, part.mode)
-        least = power.detectable(items, texts, spread, ALPHA)
+        spread = assumed_sd(part.probe.measure, part.mode)
+        least = detectable(items, texts, spread, ALPHA)
         found.append(f"{head}: finds an effect of {least:.3f} or more (assumed spread of an item's effect: {spread})")
     return found

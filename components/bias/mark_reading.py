@@ -29,8 +29,7 @@ def read_mark(
     places = {normal(mark): place for place, mark in enumerate(scale)}
 
     def place_of(content: Value) -> int | None:
-        if isinstance(content, Number):
-            return places.get(normal(content.text))
-        return places.get(normal(content)) if isinstance(content, str) and not is_negated(content) else None
+        text = content.text if isinstance(content, Number) else content
+        return places.get(normal(text)) if isinstance(text, str) and not is_negated(text) else None
 
     return read_named(reply, _KEYS, place_of, cut=cut, quoted=quoted)

@@ -41,6 +41,7 @@ def test_a_mark_of_the_scale_is_read(reply: str, scale: tuple[str, ...], place: 
         ('{"mark": 4.0}', UnknownReason.UNPARSEABLE),
         ('{"mark": "6"}', UnknownReason.UNPARSEABLE),
         ('{"mark": "-4"}', UnknownReason.UNPARSEABLE),
+        ('{"mark": -4}', UnknownReason.UNPARSEABLE),
         ('{"mark": "4 or 5"}', UnknownReason.UNPARSEABLE),
         ('{"mark": true}', UnknownReason.UNPARSEABLE),
         ('{"mark": "4", "score": "5"}', UnknownReason.CONTRADICTORY),
