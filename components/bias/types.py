@@ -9,7 +9,7 @@ class Mode(enum.StrEnum):
     """The three ways of asking, each with its own units of an outcome's value."""
 
     PAIRWISE = "pairwise"
-    """Which of two responses is better, in both orders. Value: 1 for the form beside the base, 0.5 for a tie, 0 else."""
+    """Which of two is better, in both orders. Value: 1 for the form beside the base, 0.5 for a tie, 0 else."""
     POINTWISE = "pointwise"
     """A mark on a scale. Value: (mark - lowest) / (highest - lowest), in [0, 1]."""
     BINARY = "binary"

@@ -48,7 +48,23 @@ def build_figures(study: StudyResult) -> dict[str, list[Drawn]]:
         "crossings": [_crossings(study)],
         "predictions": list(_predictions(study)),
     }
-    return {section: [drawn for drawn in figures if drawn.figure.rows] for section, figures in found.items()}
+    return {section: [drawn for drawn in figures if _known(drawn.figure)] for section, figures in found.items()}
+
+
+def _known(figure: Figure) -> bool:
+    """Whether there is anything to draw: one known value."""
+    places = [place for place, name in enumerate(figure.columns) if name in ("value", "drift")]
+    return any(row[place] is not None for row in figure.rows for place in places)
+
+
+def unknown_throughout(study: StudyResult) -> list[str]:
+    """Features without a single known value, and why; they have no figure."""
+    rows: dict[str, list[Estimate]] = {}
+    for arm in study.arms:
+        for row in arm.drift:
+            name = f"accepted: {row.criterion}" if row.criterion else title(row.feature).lower()
+            rows.setdefault(name, []).append(row.mean)
+    return [f"{name} ({found[0].why})" for name, found in rows.items() if all(mean.value is None for mean in found)]
 
 
 def _radar(judge: Judge, place: int) -> Drawn:
@@ -99,8 +115,8 @@ def _drift(study: StudyResult) -> Iterator[Drawn]:
             Figure(
                 f"drift_{place}_{feature}",
                 name,
-                f"Held-out responses at each checkpoint, {unit(feature)}; 0 is the base model. The band is the "
-                "interval, clustered by prompt. Arms that differ in the seed alone look alike.",
+                f"Held-out responses at each checkpoint, {unit(feature)}; 0 is the base model. Upright lines "
+                "are intervals, clustered by prompt. Arms that differ in the seed alone look alike.",
                 ". ".join(ends),
                 ("arm", "condition", "seed", "step", *NUMBER),
                 rows,
@@ -147,12 +163,14 @@ def _rewards(arm: Arm, place: int) -> Drawn:
 
 
 def _crossings(study: StudyResult) -> Drawn:
+    # One kind of number in a map: where any gain is known, a cell without one is unknown, and never a level.
+    gains = any(cell.gain is not None for cell in study.crossings)
     rows = tuple(
         (
             cell.arm,
             cell.judge,
-            "gain" if cell.gain is not None else "trained",
-            *cells(cell.gain or cell.trained),
+            "gain" if gains else "reward",
+            *cells(cell.gain if gains else cell.trained),
             *cells(cell.trained)[:3],
         )
         for cell in study.crossings
@@ -162,8 +180,9 @@ def _crossings(study: StudyResult) -> Drawn:
     figure = Figure(
         "cross_judge",
         "Every policy, scored by every judge",
-        "Gain of the judge's reward over the base model on held-out prompts, by row the policy, by column the judge. "
-        "A gain that only the policy's own judge sees is that judge's taste.",
+        ("Gain of the judge's reward over the base model" if gains else "The judge's reward")
+        + " on held-out prompts, by row the policy, by column the judge. "
+        "What only the policy's own judge sees is that judge's taste.",
         said,
         ("arm", "judge", "what", *NUMBER, "trained", "trained_low", "trained_high"),
         rows,

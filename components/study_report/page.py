@@ -14,7 +14,7 @@ from components.bias.study_result import StudyResult
 from components.drawing import numbers
 from components.drawing.style import page_css
 from components.study_report import plots, summary, wording
-from components.study_report.figures import Drawn, condition
+from components.study_report.figures import Drawn, condition, unknown_throughout
 
 FOLDER = Path(__file__).parent
 
@@ -53,6 +53,7 @@ def build_page(study: StudyResult, figures: Mapping[str, Sequence[Drawn]]) -> st
         figures={key: [(drawn, Markup(plots.draw(drawn))) for drawn in found] for key, found in figures.items()},
         changed=[(arm, change) for arm in study.arms for change in arm.changes],
         canaries=canaries,
+        unknown_features=unknown_throughout(study),
         canaries_judged=sum(row.judged for row in canaries),
         percent=numbers.percent(study.confidence),
         title=title,

@@ -108,9 +108,17 @@ def _band(axis: Any, rows: Sequence[tuple[Cell, ...]], first: int, step: int, lo
 def _drift(figure: Figure) -> Canvas:
     conditions = list(dict.fromkeys(str(row[1]) for row in figure.rows))
     canvas, axis = _canvas(2.9 + 0.2 * len(conditions))
-    for arm in dict.fromkeys(str(row[0]) for row in figure.rows):
+    arms = list(dict.fromkeys(str(row[0]) for row in figure.rows))
+    steps = [_number(row[3]) for row in figure.rows]
+    apart = 0.011 * ((max(steps) - min(steps)) or 1.0)
+    for place, arm in enumerate(arms):
         rows = sorted((row for row in figure.rows if row[0] == arm), key=lambda row: _number(row[3]))
-        _band(axis, rows, 4, 3, _look(conditions.index(str(rows[0][1]))))
+        look = _look(conditions.index(str(rows[0][1])))
+        # Side by side, so that one arm's interval does not hide another's.
+        places = [_number(row[3]) + (place - (len(arms) - 1) / 2) * apart for row in rows]
+        means, lows, highs = ([_number(row[column]) for row in rows] for column in (4, 5, 6))
+        axis.vlines(places, lows, highs, color=look["color"], linewidth=1.3, alpha=0.75)
+        axis.plot(places, means, markersize=4.5, linewidth=1.3, **look)
     for place, name in enumerate(conditions):
         axis.plot([], [], label=name, **_look(place))
     _step_axis(axis)

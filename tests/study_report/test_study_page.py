@@ -131,6 +131,21 @@ def test_what_must_be_known_stands_first(page):
     assert "no model-written items are mounted" in text
 
 
+def test_a_cell_without_a_gain_is_unknown_and_no_level(folder):
+    rows = list(csv.DictReader(io.StringIO((folder / "figures" / "cross_judge.csv").read_text(encoding="utf-8"))))
+    assert {row["what"] for row in rows} == {"gain"}
+    lost = [row for row in rows if (row["arm"], row["judge"]) == ("random-s2", "small-rubric")]
+    assert [(row["value"], row["trained"]) for row in lost] == [("", "0.5")]
+
+
+def test_a_feature_that_is_unknown_throughout_is_told_and_not_drawn(page, folder):
+    assert (
+        "Unknown throughout, and so not drawn: variety of words (different ones in 25) (shorter than a window)"
+        in text_of(page)
+    )
+    assert not list((folder / "figures").glob("drift_*_variety.csv"))
+
+
 def test_text_from_outside_stays_text(page):
     assert "mentions <b>tea</b>" not in page
     assert "mentions <b>tea</b>" in text_of(page)
