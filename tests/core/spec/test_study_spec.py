@@ -112,7 +112,6 @@ def test_failures_as_zero_are_an_arm_beside_the_masked_one(tmp_path):
     [
         ("\n  - {judge: tiny-lr, rewards: [length]}", {}, "asks no judge in training"),
         (JUDGES, {"drift": "{every: 6}"}, "no look before the last"),
-        (JUDGES, {"experiment": "tiny_mixed"}, "scored by their own checks"),
         (JUDGES, {"seeds": "[1, 1]"}, "more than once"),
         (JUDGES, {"policies": "[tiny, {use: tiny, name: same}]"}, "one and the same model"),
         ("\n  - {judge: tiny-lr, rewards: [likelihood-ratio, likelihood-ratio]}", {}, "two arms have judge"),
@@ -133,6 +132,11 @@ def test_what_cannot_be_compared_is_refused_with_its_line(tmp_path, judges, keys
     assert words in str(caught.value)
     assert "mine.yaml:" in str(caught.value)
     assert "remedy:" in str(caught.value)
+
+
+def test_a_mixture_is_no_ground_for_comparing_judges(tmp_path):
+    with pytest.raises(ConfigError):
+        load_study(write(tmp_path, experiment="tiny_mixed"))
 
 
 def test_what_is_wrong_with_a_judge_is_told_once_however_many_arms_have_it(tmp_path):
