@@ -128,7 +128,7 @@ def _leakage(judges: Sequence[Judge], wins: Wins) -> list[Leakage]:
     found = []
     for one, other in itertools.combinations(students, 2):
         score = preference_leakage(wins, one, other)
-        n = sum(len(wins.get(pair, ())) for pair in itertools.product((one, other), repeat=2))
+        n = sum(len(wins.get((judge, student), ())) for judge in (one, other) for student in (one, other))
         alike = families.get(one) == families.get(other)
         found.append(
             Leakage(

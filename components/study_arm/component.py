@@ -8,9 +8,9 @@ from components.core.images import image
 
 
 @dsl.component(base_image=image("tools"), install_kfp_package=False)
-def study_arms(study: str, store: str, code_version: str) -> NamedTuple(
+def study_arms(study: str, store: str, code_version: str) -> NamedTuple(  # type: ignore[valid-type]
     "Opened", [("arms", list), ("scorers", list), ("store", str)]
-):  # type: ignore[valid-type]
+):
     """Expand the study into its arms."""
     from components.study_arm.opening import open_study
 
@@ -18,9 +18,9 @@ def study_arms(study: str, store: str, code_version: str) -> NamedTuple(
 
 
 @dsl.component(base_image=image("tools"), install_kfp_package=False)
-def resolve_arm(study: str, arm: str, store: str, code_version: str) -> NamedTuple(
+def resolve_arm(study: str, arm: str, store: str, code_version: str) -> NamedTuple(  # type: ignore[valid-type]
     "OpenedArm", [("experiment", str), ("store", str), ("drift", bool)]
-):  # type: ignore[valid-type]
+):
     """Look up everything of one arm."""
     from components.study_arm.opening import open_arm
 
