@@ -74,9 +74,6 @@ class StudyDrift(Spec):
 
     every: Count = 1
     """Steps between two looks; the last step is always one. Unit: steps. Default: 1."""
-    canaries: Annotated[int, Field(ge=0, le=10_000)] = 8
-    """Responses without content that each batch of judged responses carries; a right judge gives them 0. They enter no
-    training. Unit: responses. Default: 8."""
 
 
 class StudySpec(Spec):
@@ -102,7 +99,7 @@ class StudySpec(Spec):
     """What judges are probed for. Unit: none. Required."""
     drift: StudyDrift | None = StudyDrift()
     """How policies are watched; null looks at the last step alone. Unit: none.
-    Default: {"every": 1, "canaries": 8}."""
+    Default: {"every": 1}."""
     cross: bool = True
     """Whether every policy is scored by every judge of the study. Unit: none. Default: true."""
 
