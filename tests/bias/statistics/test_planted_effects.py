@@ -56,7 +56,7 @@ def test_a_hundred_repetitions_cover_about_as_often_as_they_say(axis: str, mode:
     assert _covered(axis, 0.2, mode, 100) >= 0.87
 
 
-@pytest.mark.suites
+@pytest.mark.coverage
 @pytest.mark.parametrize(
     ("axis", "strength", "mode"),
     [
@@ -77,7 +77,7 @@ def _flagged(seed: int, axes: tuple[str, ...]) -> bool:
     return any(each.flagged for each in adjusted(effects))
 
 
-@pytest.mark.suites
+@pytest.mark.coverage
 def test_an_unbiased_judge_is_flagged_no_more_often_than_stated() -> None:
     axes = ("authority", "bandwagon", "sentiment", "style", "position", "fallacy")
     flagged = sum(_flagged(seed, axes) for seed in range(1000))
