@@ -126,8 +126,10 @@ def test_a_model_is_tested_without_training(tiny: tuple[Runner, dict[str, str]])
 @pytest.fixture(scope="module")
 def twin(tmp_path_factory: pytest.TempPathFactory) -> Runner:
     runner = Runner(tmp_path_factory.mktemp("twin") / "state", "mixed_small")
-    # The runner's own two steps are too few to tell a share.
-    runner.run("training.steps=10", "evaluation.tasks.limit=4", "evaluation.tasks.base=false")
+    # The runner's own two steps are too few to tell a share; ten of SmolLM2 take half an hour on two quiet cores.
+    # A folder as its store, where the tables can be read.
+    small = ("cluster=local-folder", "training.steps=10", "evaluation.tasks.limit=4", "evaluation.tasks.base=false")
+    runner.run(*small, patience=3600)
     return runner
 
 

@@ -1,6 +1,7 @@
 """Starts the tiny experiment as a user does, and reads what became of its steps."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -41,10 +42,14 @@ class Runner:
             start_new_session=True,
         )
 
-    def run(self, *overrides: str) -> tuple[dict[str, str], str]:
-        """Statuses by step, and the output, of a run that must succeed."""
+    def run(self, *overrides: str, patience: float = 900) -> tuple[dict[str, str], str]:
+        """Statuses by step, and the output, of a run that must succeed within ``patience`` seconds."""
         child = self.start(*overrides)
-        output, _ = child.communicate(timeout=900)
+        try:
+            output, _ = child.communicate(timeout=patience)
+        except subprocess.TimeoutExpired:
+            os.killpg(child.pid, signal.SIGTERM)
+            raise
         assert child.returncode == 0, output[-4000:]
         return self.statuses(), output
 
