@@ -7,11 +7,12 @@ from typing import Any
 
 from components.core.spec.compose import FOLDERS, NAMED, REPLACED, WORKFLOW
 from components.core.spec.experiment import MODELS, PARTS, Experiment
+from components.core.spec.study import StudySpec
 from components.core.spec.workflow_reward import WorkflowRewardSpec
 
 
 def export_schemas(folder: Path) -> list[Path]:
-    """Write one schema for experiments and one for each kind of file; returns the files.
+    """Write one schema for experiments, one for studies and one for each kind of file they name; returns the files.
 
     A file's name may stand in for ``name``, so the schemas do not require it; in an experiment a part may be a name, a
     mapping, or a mapping with ``use`` that needs only what it changes; an experiment with ``use`` needs no part at all.
@@ -20,6 +21,7 @@ def export_schemas(folder: Path) -> list[Path]:
     schemas = {part: _file_schema(MODELS[part].model_json_schema()) for part in FOLDERS}
     schemas["ladder"] = _file_schema(WorkflowRewardSpec.model_json_schema())
     schemas["experiment"] = _experiment_schema()
+    schemas["study"] = _file_schema(StudySpec.model_json_schema())
     written = []
     for name, schema in schemas.items():
         path = folder / f"{name}.schema.json"

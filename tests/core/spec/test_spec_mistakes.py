@@ -67,7 +67,7 @@ Refused = Callable[..., str]
             "'../a.txt' (text) is not allowed",
             "without its folder",
         ),
-        ("reward.prompts.conditioned=no", "reward.prompts.conditioned", "there is no file", "known: conditioned"),
+        ("reward.prompts.conditioned=no", "reward.prompts.conditioned", "there is no file", "answer_conditioned"),
         ("policy.chat_template=no.jinja", "policy.chat_template", "no.jinja cannot be read: No such file", "UTF-8"),
         ("policy.source={kind: folder, path: no}", "policy.source.path", "has no config.json", "Hugging Face"),
         ("policy.source={kind: hub, repo: a}", "policy.source.repo", "'a' (text) is not allowed", "owner/name"),

@@ -12,7 +12,7 @@ from components.core.spec.load import DEFAULT_CONFIGS
 from components.core.spec.reader import read_file
 from components.core.spec.schema import export_schemas
 
-KINDS = {**NAMED, "experiment": "experiments"}
+KINDS = {**NAMED, "experiment": "experiments", "study": "studies"}
 
 
 @pytest.fixture(scope="module")
