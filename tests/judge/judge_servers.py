@@ -20,7 +20,7 @@ FOOD = Criterion("mentions food")
 
 
 def spec(**changes: Any) -> JudgeSpec:
-    """A judge served by others; impatient, so that tests are quick."""
+    """A judge served by others."""
     values: dict[str, Any] = {
         "name": "scripted",
         "family": "test",
@@ -29,7 +29,7 @@ def spec(**changes: Any) -> JudgeSpec:
         "model_name": MODEL,
         "context_tokens": 2048,
         "logprobs": True,
-        "timeout_seconds": 0.6,
+        "timeout_seconds": 20.0,
         "attempts": 2,
     }
     return JudgeSpec(**{**values, **changes})

@@ -150,12 +150,17 @@ FAULTS: dict[str, tuple[Behaviour, UnknownReason, int | None]] = {
 }
 
 
+ENDLESS = ("hangs", "503 for ever", "429 for ever")
+"""Faults that end with the judge's patience alone; all others are told whatever time a busy machine takes."""
+
+
 @pytest.mark.parametrize("fault", list(FAULTS))
 def test_a_fault_gives_its_reason_and_no_number(fault: str, tmp_path: Path) -> None:
     behaviour, reason, calls = FAULTS[fault]
     server = Scripted(behaviour)
+    patience = {"timeout_seconds": 0.6} if fault in ENDLESS else {}
     with Ledger(tmp_path / "ledger.sqlite") as ledger:
-        (verdicts,) = ask(server, sample("A cat sleeps.", ANIMAL, FOOD), ledger=ledger)
+        (verdicts,) = ask(server, sample("A cat sleeps.", ANIMAL, FOOD), ledger=ledger, **patience)
         assert [v.status for v in verdicts] == [VerdictStatus.UNKNOWN] * 2
         assert [v.reason for v in verdicts] == [reason] * 2
         assert all(v.probability is None and v.log_ratio is None for v in verdicts)
