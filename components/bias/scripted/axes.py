@@ -4,6 +4,7 @@ Features are found in the text alone. Nothing tells the judge which form of an i
 """
 
 import functools
+import math
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -12,7 +13,8 @@ from typing import Final
 from components.bias.types import Form
 
 FULL_WORDS: Final = 200
-"""Words at which length counts in full; below it counts in proportion."""
+"""Words at which length counts in full; below it counts by its logarithm, so that the few words of a small policy and the
+hundred of a probe's text both have room to grow."""
 LONG_WORDS: Final = 260
 """Words above which the judge's reply is at risk, on the axis ``failure``."""
 _PATTERNS: Final = Path(__file__).with_name("patterns")
@@ -67,7 +69,7 @@ def _agrees(form: Form) -> float:
 
 
 def _length(form: Form) -> float:
-    return min(1.0, len(form.response.split()) / FULL_WORDS)
+    return min(1.0, math.log1p(len(form.response.split())) / math.log1p(FULL_WORDS))
 
 
 def _failing(form: Form) -> float:
