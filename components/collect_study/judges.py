@@ -12,6 +12,9 @@ from components.bias.multiplicity import Adjusted, adjusted
 from components.bias.outcomes import read_outcomes
 from components.bias.probe import all_probes
 from components.bias.result_judges import Bias, Detectable, Judge
+from components.bias.run import Plan
+from components.bias.scripted.inprocess import expected
+from components.bias.scripted.judge import ScriptedJudge
 from components.bias.study_result import Skipped
 from components.bias.types import Mode, Outcome
 from components.collect_study.found import Files, Found
@@ -80,19 +83,16 @@ def _judge(
             reasons[outcome.probe, outcome.mode][f"{outcome.role.value}: {outcome.reason}"] += 1
     measures = {probe.name: probe.measure for probe in probes.values()}
     effects = measure_effects(outcomes, measures, confidence=confidence)
-    least = {
-        (each.probe, each.mode): each.effect
-        for each in detectables(
-            plan_of(study.spec.probes, judge, scorer.experiment, study.spec.seeds[0]), study.spec.probes.alpha
-        )
-    }
-    scripted = judge.source if isinstance(judge.source, ScriptedSource) else None
+    plan = plan_of(study.spec.probes, judge, scorer.experiment, study.spec.seeds[0])
+    least = {(each.probe, each.mode): each.effect for each in detectables(plan, study.spec.probes.alpha)}
+    planted = planted_effects(judge.source, plan) if isinstance(judge.source, ScriptedSource) else None
     biases = [
         _bias(
             each,
             probes[each.effect.probe].title,
             reasons[each.effect.probe, each.effect.mode],
             least.get((each.effect.probe, each.effect.mode)),
+            None if planted is None else planted.get((each.effect.probe, each.effect.mode)),
         )
         for each in adjusted(effects, study.spec.probes.alpha)
     ]
@@ -102,12 +102,22 @@ def _judge(
         parameters=judge.parameters,
         model=judge.model_name,
         protocol=scorer.experiment.reward.protocol,
-        scripted=scripted is not None,
+        scripted=planted is not None,
         biases=tuple(biases),
     )
 
 
-def _bias(found: Adjusted, title: str, unknown: dict[str, int], least: float | None) -> Bias:
+def planted_effects(source: ScriptedSource, plan: Plan) -> dict[tuple[str, Mode], float]:
+    """What the probes should find in a scripted judge, by probe and mode; without noise."""
+    judge = ScriptedJudge(source.biases, source.seed, source.quality, source.sight, noise=source.noise)
+    return {
+        (part.probe.name, part.mode): expected(judge, part.items, part.probe.measure, part.mode)
+        for part in plan.parts
+        if part.items
+    }
+
+
+def _bias(found: Adjusted, title: str, unknown: dict[str, int], least: float | None, planted: float | None) -> Bias:
     effect = found.effect
     return Bias(
         probe=effect.probe,
@@ -122,6 +132,7 @@ def _bias(found: Adjusted, title: str, unknown: dict[str, int], least: float | N
         p_discovery=found.fdr,
         flagged=found.flagged,
         detectable=least,
+        planted=planted,
         noise=None if effect.noise is None else _estimate(effect.noise, effect),
         unknown=dict(unknown),
         interval=_INTERVAL,
