@@ -237,7 +237,7 @@ schema: $(VENV)/.ready ## Write JSON schemas of the configuration to build/schem
 	@$(PY) -m pipelines schema build/schema
 
 .PHONY: test
-test: $(VENV)/.ready-dev ## Run the tests in JOBS=2 processes, the pipeline on the tiny model among them (forty minutes on two busy cores)
+test: $(VENV)/.ready-dev ## Run the tests in JOBS=2 processes, the pipeline on the tiny model among them (half an hour on two cores; JOBS=3 takes twenty minutes)
 	@$(PY) -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder -m "not smollm and not kills and not arms and not suites and not coverage and not cluster and not images"
 
 .PHONY: test-fast
