@@ -13,8 +13,8 @@ from typing import Final
 from components.bias.types import Form
 
 FULL_WORDS: Final = 200
-"""Words at which length counts in full; below it counts by its logarithm, so that the few words of a small policy and the
-hundred of a probe's text both have room to grow."""
+"""Words at which length counts in full; below it counts by its logarithm, so that the few words of a small policy and
+the hundred of a probe's text both have room to grow."""
 LONG_WORDS: Final = 260
 """Words above which the judge's reply is at risk, on the axis ``failure``."""
 _PATTERNS: Final = Path(__file__).with_name("patterns")

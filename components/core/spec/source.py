@@ -98,8 +98,8 @@ class ScriptedSource(Spec):
     """Axis, as `python -m components.bias scripted --help` names them, to strength: how much the value of a response
     moves with the axis' feature; without any the judge is unbiased. Unit: fraction. Default: {}."""
     quality: Annotated[float, Field(ge=-100, le=100)] = 0.4
-    """Score of every response that says something, before biases are added and the sum is cut to [0, 1]. Unit: fraction.
-    Default: 0.4."""
+    """Score of every response that says something, before biases are added and the sum is cut to [0, 1].
+    Unit: fraction. Default: 0.4."""
     sight: Annotated[float, Field(ge=0, le=1)] = 0.0
     """What words of the reference, or of the criteria, add to the score; 0 is a judge blind to quality. Unit: fraction.
     Default: 0.0."""
