@@ -10,9 +10,12 @@ from components.core.errors import StorageError
 from components.core.progress import Progress
 from components.core.request import store_url
 from components.core.services.state import state_folder
+from components.core.spec import Experiment
 from components.core.step.kfp import RUNS
 from components.core.step.results import open_sources
 from components.core.store import Store
+from components.tasks.results import COMPARISONS, FILE, PLOT
+from pipelines.graphs import EVALUATE, EVALUATE_WORKFLOWS, evaluating_graph
 from pipelines.remote.asked import experiment_of, parameters_of
 from pipelines.remote.connect import Remote
 from pipelines.remote.errors import KfpError
@@ -20,6 +23,9 @@ from pipelines.remote.runs import SHORT, find_run
 from pipelines.remote.tasks import failing, tasks_of
 
 FILES = ("report.html", "summary.json")
+_SCORED = ("score", FILES[1:])
+_TESTED = ("score-tasks", ("results.txt", PLOT, f"trained/{FILE}"))
+"""Step and files of evaluations, by a judge and on task sets. The model that was asked for is ``trained`` there."""
 _ENDPOINT = "GAVEL_S3_ENDPOINT"
 _KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
 
@@ -27,7 +33,8 @@ _KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
 def fetch_report(remote: Remote, given: str) -> list[Path]:
     """Write report.html and summary.json of a run below ``reports/`` of the state folder, and return their paths.
 
-    An evaluation has no report; of one the summary alone is fetched. KFP's API does not say where artifacts lie; each
+    An evaluation has no report; of one the summary alone is fetched, or of task sets the figures as a table, a plot and
+    a file, and of workflows the comparisons with their baselines. KFP's API does not say where artifacts lie; each
     run notes it in the store (see :mod:`components.core.step.kfp`).
 
     Args:
@@ -43,7 +50,7 @@ def fetch_report(remote: Remote, given: str) -> list[Path]:
     url = store_url(experiment, parameters_of(run).get("store", ""))
     if experiment.cluster.store.endpoint and not os.environ.get(_ENDPOINT):
         os.environ[_ENDPOINT] = experiment.cluster.store.endpoint
-    step, files = ("score", FILES[1:]) if "checkpoint" in parameters_of(run) else ("report", FILES)
+    step, files = _wanted(experiment) if "checkpoint" in parameters_of(run) else ("report", FILES)
     key = f"{RUNS}/{run.run_id}/{step}.json"
     try:
         store = Store.open(url)
@@ -61,12 +68,22 @@ def fetch_report(remote: Remote, given: str) -> list[Path]:
         raise _told(error, url) from error
 
 
+def _wanted(experiment: Experiment) -> tuple[str, tuple[str, ...]]:
+    """The last step of an evaluation, and its files to look at."""
+    graph = evaluating_graph(experiment)
+    if graph == EVALUATE:
+        return _SCORED
+    step, files = _TESTED
+    return step, (*files, COMPARISONS) if graph == EVALUATE_WORKFLOWS else files
+
+
 def _fetch(store: Store, uri: str, files: tuple[str, ...], target: Path) -> list[Path]:
     source = open_sources(store, {"report": uri})["report"]
     target.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         found = source.fetch(Path(folder), Progress("report"), files)
         for name in files:
+            (target / name).parent.mkdir(exist_ok=True)
             shutil.copyfile(found / name, target / name)
     return [target / name for name in files]
 
