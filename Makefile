@@ -134,7 +134,7 @@ study-plan: $(VENV)/.ready ## What the bias study STUDY=quick will do, arm by ar
 	@$(PY) -m pipelines study-plan $(call text,STUDY=$(STUDY)) $(SET)
 
 .PHONY: mixed-eval
-mixed-eval: $(VENV)/.ready ## Score MODEL= or CHECKPOINT= on the test sets, without training: [EXPERIMENT=] [BASE=1] [SKIP_DATA=1] [SET=]
+mixed-eval: $(VENV)/.ready ## Score MODEL= or CHECKPOINT= on the test sets, without training; EXPERIMENT= may be one of workflows: [EXPERIMENT=] [BASE=1] [SKIP_DATA=1] [SET=]
 	@$(PY) -m pipelines mixed-eval $(call text,MODEL=$(MODEL)) $(call text,CHECKPOINT=$(CHECKPOINT)) \
 	  $(call text,EXPERIMENT=$(call given,EXPERIMENT)) $(call text,BASE=$(BASE)) $(call text,SKIP_DATA=$(SKIP_DATA)) $(SET)
 
@@ -208,7 +208,7 @@ logs: $(VENV)/.ready ## What became of the steps of RUN= on the cluster, and the
 	@$(PY) -m pipelines logs $(call text,$(RUN)) $(call option,step,$(STEP))
 
 .PHONY: report
-report: $(VENV)/.ready ## Fetch report.html and summary.json of RUN= on the cluster
+report: $(VENV)/.ready ## Fetch report.html and summary.json of RUN= on the cluster, or the figures of an evaluation
 	@$(PY) -m pipelines report $(call text,$(RUN))
 
 .PHONY: cancel

@@ -2,16 +2,21 @@
 
 import functools
 from pathlib import Path
+from typing import TypeVar
 
 from components.core.errors import GavelError
-from components.core.spec import load_experiment
+from components.core.spec import assets, load_experiment
+from components.core.spec.base import Spec
 from components.core.spec.cluster import ClusterSpec
 from components.core.spec.compose import Composer
 from components.core.spec.load import DEFAULT_CONFIGS, part_of
 from components.core.spec.places import Mark
+from components.core.spec.policy import PolicySpec
 from components.core.spec.problems import config_error
 from components.core.spec.single import load_judge
 from pipelines.on_cluster import key_variables
+
+Part = TypeVar("Part", bound=Spec)
 
 
 def load_cluster(source: str, configs: Path | None = None) -> ClusterSpec:
@@ -24,12 +29,31 @@ def load_cluster(source: str, configs: Path | None = None) -> ClusterSpec:
     Raises:
         ConfigError: one or more mistakes; each with file, line, key, value and remedy.
     """
+    return _load("cluster", source, ClusterSpec, configs)
+
+
+def load_policy(source: str, configs: Path | None = None) -> PolicySpec:
+    """Load and validate one policy.
+
+    Args:
+        source: a name in ``configs/policies``, or a path that ends in .yaml.
+        configs: folder with policies/; by default the repository's.
+
+    Raises:
+        ConfigError: one or more mistakes; each with file, line, key, value and remedy.
+    """
+    return _load("policy", source, PolicySpec, configs)
+
+
+def _load(kind: str, source: str, model: type[Part], configs: Path | None) -> Part:
     composer = Composer(configs or DEFAULT_CONFIGS)
-    tree = composer.named("cluster", source, "cluster", Mark("command line", folder=Path.cwd()))
-    cluster = None if tree is None else part_of(composer, "cluster", ClusterSpec, tree)
-    if composer.problems or not isinstance(cluster, ClusterSpec):
-        raise config_error(f"cluster {source}", composer.problems)
-    return cluster
+    tree = composer.named(kind, source, kind, Mark("command line", folder=Path.cwd()))
+    if tree is not None:
+        assets.locate(composer, kind, tree)
+    part = None if tree is None else part_of(composer, kind, model, tree)
+    if composer.problems or not isinstance(part, model):
+        raise config_error(f"{kind} {source}", composer.problems)
+    return part
 
 
 @functools.cache

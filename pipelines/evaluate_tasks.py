@@ -5,12 +5,10 @@ from typing import Any
 
 from kfp import dsl
 
-from components.checkpoint.component import import_model
-from components.data.component import prepare_data
-from components.generate_tasks.component import generate_tasks_of
 from components.resolve.component import resolve
 from components.score_tasks.component import score_tasks
 from pipelines.placing import Placing
+from pipelines.task_graph import answer_by_given
 
 NAME = "evaluate-tasks"
 
@@ -54,19 +52,7 @@ def evaluate_tasks(placing: Placing) -> Any:
             "store": found.outputs["store"],
             "code_version": code_version,
         }
-        # A checkpoint that is not whole is found out before anything is prepared for it.
-        model = place(import_model(**common, checkpoint=checkpoint), "import-model")
-        data = place(prepare_data(**common).after(model), "prepare-data")
-        answers = place(
-            generate_tasks_of(
-                **common,
-                data=data.outputs["data"],
-                model=model.outputs["model"],
-                base=found.outputs["base"],
-            ),
-            "generate-tasks",
-        )
-        given = {"data": data.outputs["data"], "generations": answers.outputs["generations"]}
+        _, given = answer_by_given(place, common, checkpoint=checkpoint, base=found.outputs["base"])
         place(score_tasks(**common, **given), "score-tasks")
 
     return graph

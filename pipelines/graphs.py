@@ -13,8 +13,9 @@ EVALUATE: Final = "evaluate"
 MIXED: Final = "mixed-baseline"
 EVALUATE_TASKS: Final = "evaluate-tasks"
 WORKFLOW: Final = "workflow-rl"
+EVALUATE_WORKFLOWS: Final = "evaluate-workflows"
 STUDY: Final = "judge-study"
-NAMES: Final = (JUDGED, EVALUATE, MIXED, EVALUATE_TASKS, WORKFLOW, STUDY)
+NAMES: Final = (JUDGED, EVALUATE, MIXED, EVALUATE_TASKS, WORKFLOW, EVALUATE_WORKFLOWS, STUDY)
 
 IFEVAL: Final = ("generate-ifeval", "ifeval")
 TASKS: Final = ("generate-tasks", "score-tasks")
@@ -43,6 +44,10 @@ def graph_named(name: str) -> Callable[[Placing], Any]:
         from pipelines.workflow_rl import workflow_rl
 
         return workflow_rl
+    if name == EVALUATE_WORKFLOWS:
+        from pipelines.evaluate_workflows import evaluate_workflows
+
+        return evaluate_workflows
     if name == STUDY:
         from pipelines.judge_study import judge_study
 
@@ -60,7 +65,10 @@ def training_graph(experiment: "Experiment") -> str:
 
 
 def evaluating_graph(experiment: "Experiment") -> str:
-    """Which graph evaluates a checkpoint by this experiment."""
+    """Which graph evaluates a checkpoint by this experiment: task sets have metrics of their own, and workflows are
+    executed before."""
+    if experiment.workflow is not None:
+        return EVALUATE_WORKFLOWS
     return EVALUATE_TASKS if experiment.data.kind == "mixture" else EVALUATE
 
 
@@ -72,3 +80,11 @@ def steps_of(experiment: "Experiment") -> tuple[str, ...]:
         return (*training, *TASKS, "report", *last)
     ifeval = IFEVAL if experiment.evaluation.ifeval is not None else ()
     return (*training, "generate", "score", *ifeval, "report", *last)
+
+
+def evaluation_steps_of(experiment: "Experiment") -> tuple[str, ...]:
+    """The steps of :func:`evaluating_graph` for an experiment on task sets, in order."""
+    written = ("import-model", "prepare-data", "generate-tasks")
+    if evaluating_graph(experiment) == EVALUATE_WORKFLOWS:
+        return (*written, *_JUDGE_UP, "score-tasks", "teardown-judge")
+    return (*written, "score-tasks")

@@ -1,6 +1,7 @@
 """The commands about mixtures of task sets: mixed trains and tests, mixed-eval tests alone."""
 
 import argparse
+import contextlib
 import json
 import os
 import re
@@ -53,8 +54,8 @@ def add_parsers(commands: "Subcommands") -> None:
     test = commands.add_parser(
         "mixed-eval",
         help="answer the test sets of a mixture by any model or checkpoint, and score them",
-        description="Answer and score the test sets, without any training. Prints a table and writes the figures as "
-        "JSON.",
+        description="Answer and score the test sets, without any training. Answers that are workflows, where the "
+        "experiment has that part, are executed beside the baselines'. Prints tables and writes the figures as JSON.",
     )
     test.add_argument(
         "arguments",
@@ -96,11 +97,14 @@ def run_mixed_eval(options: argparse.Namespace) -> None:
     from pipelines.task_evaluation import evaluate_tasks_locally
 
     experiment = mixed_experiment(given, overrides)
-    if experiment.workflow is not None:
+    if experiment.cluster.placement != "local":
+        named = given.get("EXPERIMENT") or EXPERIMENTS.get(given.get("MODEL", ""), _USUAL)
+        other = " workflow.executor=..." if experiment.workflow is not None else ""
         raise ConfigError(
-            f"the answers of experiment {experiment.name} are workflows, which nothing executes here",
-            where="workflow",
-            remedy="make workflow trains and tests; or name an experiment without the part workflow",
+            f"experiment {experiment.name} runs on cluster {experiment.cluster.name}",
+            where="cluster.placement",
+            remedy=f"make submit EXPERIMENT={named} CHECKPOINT=s3://... KFP_HOST=..., or on GPUs of this machine: "
+            f'SET="cluster=local-gpu{other}"',
         )
     text, path = evaluate_tasks_locally(
         experiment, given.get("CHECKPOINT", ""), base=is_on(given, "BASE"), skip_data=is_on(given, "SKIP_DATA")
@@ -119,10 +123,10 @@ def mixed_experiment(given: dict[str, str], overrides: list[str]) -> "Experiment
     model, named = given.get("MODEL", ""), given.get("EXPERIMENT", "")
     if not model and not named and not given.get("CHECKPOINT"):
         raise ConfigError("no model is named", where="MODEL", remedy=f"make mixed MODEL={'|'.join(EXPERIMENTS)}")
-    changes = list(overrides)
     if model and (named or model not in EXPERIMENTS):
-        changes = [*policy_overrides(model), *overrides]
-    experiment = load_experiment(named or EXPERIMENTS.get(model, _USUAL), changes)
+        experiment = with_policy(named or _USUAL, model, overrides)
+    else:
+        experiment = load_experiment(named or EXPERIMENTS.get(model, _USUAL), overrides)
     if experiment.data.mixture is None:
         raise ConfigError(
             f"experiment {experiment.name} has data of kind {experiment.data.kind}",
@@ -130,6 +134,26 @@ def mixed_experiment(given: dict[str, str], overrides: list[str]) -> "Experiment
             remedy=f"name one whose data are a mixture, such as {_USUAL}",
         )
     return experiment
+
+
+def with_policy(source: str, model: str, overrides: list[str]) -> "Experiment":
+    """An experiment with ``model`` as its policy. Where it has that very policy already, what it says of it (a longer
+    context, another system prompt) stays.
+
+    Raises:
+        ConfigError: the experiment has mistakes, or ``model`` is none.
+    """
+    from components.core.spec import load_experiment
+    from pipelines.catalogue import load_policy
+
+    changes = policy_overrides(model)
+    if changes == [f"policy={model}"]:
+        with contextlib.suppress(ConfigError):
+            # Mistakes are told below, with the policy that is asked for.
+            own, asked = load_experiment(source, overrides), load_policy(model)
+            if (own.policy.name, own.policy.source) == (asked.name, asked.source):
+                return own
+    return load_experiment(source, [*changes, *overrides])
 
 
 def policy_overrides(model: str) -> list[str]:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 from components.core.errors import ConfigError
 from pipelines.arguments import split_arguments
-from pipelines.mixed_cli import end_with_make, is_on, policy_overrides
+from pipelines.mixed_cli import end_with_make, is_on, with_policy
 
 if TYPE_CHECKING:
     from components.core.spec import Experiment
@@ -66,10 +66,10 @@ def workflow_experiment(given: dict[str, str], overrides: list[str]) -> "Experim
     model, named = given.get("MODEL", ""), given.get("EXPERIMENT", "")
     if not model and not named:
         raise ConfigError("no model is named", where="MODEL", remedy=f"make workflow MODEL={'|'.join(EXPERIMENTS)}")
-    changes = list(overrides)
     if model and (named or model not in EXPERIMENTS):
-        changes = [*policy_overrides(model), *overrides]
-    experiment = load_experiment(named or EXPERIMENTS.get(model, _USUAL), changes)
+        experiment = with_policy(named or _USUAL, model, overrides)
+    else:
+        experiment = load_experiment(named or EXPERIMENTS.get(model, _USUAL), overrides)
     if experiment.workflow is None:
         raise ConfigError(
             f"experiment {experiment.name} has no part workflow",

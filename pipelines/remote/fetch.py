@@ -15,7 +15,8 @@ from components.core.spec import Experiment
 from components.core.step.kfp import RUNS
 from components.core.step.results import open_sources
 from components.core.store import Store
-from components.tasks.results import FILE as RESULTS
+from components.tasks.results import COMPARISONS, FILE, PLOT
+from pipelines.graphs import EVALUATE, EVALUATE_WORKFLOWS, evaluating_graph
 from pipelines.remote.asked import asked_of, parameters_of
 from pipelines.remote.connect import Remote
 from pipelines.remote.errors import KfpError
@@ -23,6 +24,9 @@ from pipelines.remote.runs import SHORT, find_run
 from pipelines.remote.tasks import failing, tasks_of
 
 FILES = ("report.html", "summary.json")
+_SCORED = ("score", FILES[1:])
+_TESTED = ("score-tasks", ("results.txt", PLOT, f"trained/{FILE}"))
+"""Step and files of evaluations, by a judge and on task sets. The model that was asked for is ``trained`` there."""
 _ENDPOINT = "GAVEL_S3_ENDPOINT"
 _KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
 
@@ -30,7 +34,8 @@ _KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
 def fetch_report(remote: Remote, given: str) -> list[Path]:
     """Write report.html and summary.json (of a study study.json) of a run below ``reports/`` of the state folder.
 
-    An evaluation has no report; of one the figures alone are fetched. KFP's API does not say where artifacts lie; each
+    An evaluation has no report; of one the summary alone is fetched, or of task sets the figures as a table, a plot and
+    a file, and of workflows the comparisons with their baselines. KFP's API does not say where artifacts lie; each
     run notes it in the store (see :mod:`components.core.step.kfp`). Returns the paths.
 
     Args:
@@ -68,9 +73,16 @@ def _left(parameters: Mapping[str, str], experiment: Experiment) -> tuple[str, t
     """The step that leaves what a reader wants of a run, and its files."""
     if parameters.get("study"):
         return "study-report", ("report.html", "study.json")
-    if "checkpoint" in parameters:
-        return ("score-tasks", (f"trained/{RESULTS}",)) if experiment.data.kind == "mixture" else ("score", FILES[1:])
-    return "report", FILES
+    return _wanted(experiment) if "checkpoint" in parameters else ("report", FILES)
+
+
+def _wanted(experiment: Experiment) -> tuple[str, tuple[str, ...]]:
+    """The last step of an evaluation, and its files to look at."""
+    graph = evaluating_graph(experiment)
+    if graph == EVALUATE:
+        return _SCORED
+    step, files = _TESTED
+    return step, (*files, COMPARISONS) if graph == EVALUATE_WORKFLOWS else files
 
 
 def _fetch(store: Store, uri: str, files: tuple[str, ...], target: Path) -> list[Path]:
@@ -79,8 +91,9 @@ def _fetch(store: Store, uri: str, files: tuple[str, ...], target: Path) -> list
     with tempfile.TemporaryDirectory() as folder:
         found = source.fetch(Path(folder), Progress("report"), files)
         for name in files:
-            shutil.copyfile(found / name, target / Path(name).name)
-    return [target / Path(name).name for name in files]
+            (target / name).parent.mkdir(exist_ok=True)
+            shutil.copyfile(found / name, target / name)
+    return [target / name for name in files]
 
 
 def _told(error: StorageError, url: str) -> StorageError:

@@ -30,7 +30,10 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         paths = compile_pipelines(tmp_path_factory.mktemp("build"), load_cluster("h800"), further_keys=["MY_KEY"])
     assert [path.name for path in paths] == [
         f"{name}.yaml"
-        for name in ("judged-grpo", "evaluate", "mixed-baseline", "evaluate-tasks", "workflow-rl", "judge-study")
+        for name in (
+            *("judged-grpo", "evaluate", "mixed-baseline", "evaluate-tasks"),
+            *("workflow-rl", "evaluate-workflows", "judge-study"),
+        )
     ]
     return {path.stem: path.read_text() for path in paths}
 
@@ -329,6 +332,35 @@ def test_an_evaluation_on_task_sets_asks_nobody(texts):
     assert {name for name, entry in parameters.items() if "defaultValue" not in entry} == {"experiment", "checkpoint"}
     source = all_tasks(spec)["generate-tasks-of"]["inputs"]["parameters"]["base"]
     assert source == {"taskOutputParameter": {"outputParameterKey": "base", "producerTask": "resolve"}}
+
+
+def test_an_evaluation_of_workflows_has_the_executor_up_for_scoring_alone(texts):
+    spec, platform = read(texts["evaluate-workflows"])
+    tasks = all_tasks(spec)
+    after = {name: set(task.get("dependentTasks", ())) for name, task in tasks.items() if not name.startswith("exit-")}
+    assert after.keys() == {
+        *("resolve", "import-model", "prepare-data", "generate-tasks-of"),
+        *("deploy-judge", "probe-judge", "score-tasks", "teardown-judge"),
+    }
+    # One after the other, so that no executor model waits for answers with its GPUs.
+    assert after["prepare-data"] >= {"import-model"}
+    assert after["generate-tasks-of"] >= {"import-model", "prepare-data"}
+    assert after["deploy-judge"] >= {"generate-tasks-of"}
+    assert after["probe-judge"] >= {"deploy-judge"}
+    assert after["score-tasks"] >= {"generate-tasks-of", "prepare-data", "probe-judge"}
+    assert tasks["teardown-judge"]["triggerPolicy"]["strategy"] == "ALL_UPSTREAM_TASKS_COMPLETED"
+    assert set(tasks["teardown-judge"]["inputs"]["parameters"]) == {
+        *("experiment", "judge", "seed", "start_from", "store", "code_version")
+    }
+    assert not any(task.get("triggerPolicy", {}).get("condition") for task in tasks.values())
+    parameters = spec["root"]["inputDefinitions"]["parameters"]
+    assert {name for name, entry in parameters.items() if "defaultValue" not in entry} == {"experiment", "checkpoint"}
+    source = tasks["generate-tasks-of"]["inputs"]["parameters"]["base"]
+    assert source == {"taskOutputParameter": {"outputParameterKey": "base", "producerTask": "resolve"}}
+    # An external executor is asked by score-tasks with its key.
+    assert "gavel-judge-keys" in secrets(platform["exec-score-tasks"])
+    assert container(spec, "generate-tasks-of")["resources"]["accelerator"]["resourceCount"] == "2"
+    assert "accelerator" not in container(spec, "score-tasks")["resources"]
 
 
 def test_a_cluster_that_is_this_machine_is_refused(tmp_path):

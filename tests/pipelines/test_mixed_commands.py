@@ -76,6 +76,19 @@ def test_a_cluster_is_told_how_to_be_reached(capsys: pytest.CaptureFixture[str])
     assert "make submit EXPERIMENT=mixed_qwen3_8b" in capsys.readouterr().err
 
 
+def test_an_evaluation_for_a_cluster_is_told_how_to_be_reached(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GAVEL_STATE", str(tmp_path / "state"))
+    for name, named in (("workflow_rl", "workflow.executor=..."), ("mixed_qwen3_8b", 'SET="cluster=local-gpu"')):
+        assert main(["mixed-eval", f"EXPERIMENT={name}", "CHECKPOINT=s3://a/b"]) == 1
+        told = capsys.readouterr().err
+        assert f"make submit EXPERIMENT={name} CHECKPOINT=s3://" in told
+        assert named in told
+    # No model is fetched for what is refused.
+    assert not (tmp_path / "state").exists()
+
+
 def test_model_and_checkpoint_exclude_each_other(capsys: pytest.CaptureFixture[str]) -> None:
     for arguments in (["MODEL=tiny", "CHECKPOINT=x"], ["EXPERIMENT=mixed_small"]):
         assert main(["mixed-eval", *arguments]) == 1

@@ -230,6 +230,45 @@ def test_of_a_study_its_own_report_is_fetched(world, capsys, tmp_path):
     assert {path.parent for path in paths} == {tmp_path / "state" / "reports" / "judges-11111111"}
 
 
+@pytest.mark.parametrize(
+    ("name", "step", "names"),
+    [
+        ("verinstruct_rl", "score", ["summary.json"]),
+        ("mixed_qwen3_8b", "score-tasks", ["results.txt", "results.svg", "trained/results.json"]),
+        ("workflow_rl", "score-tasks", ["results.txt", "results.svg", "trained/results.json", "comparisons.json"]),
+    ],
+)
+def test_of_an_evaluation_its_figures_are_fetched(kfp, capsys, tmp_path, name, step, names):
+    """Of what else the step published nothing."""
+    folder = tmp_path / "store" / "x" / step / "id" / "content"
+    for each in (*names, "scores.parquet"):
+        (folder / each).parent.mkdir(parents=True, exist_ok=True)
+        (folder / each).write_text(f"of {each}")
+    files = [
+        FileEntry(path=each, size=(folder / each).stat().st_size, sha256=sha256_file(folder / each))
+        for each in sorted((*names, "scores.parquet"))
+    ]
+    (folder / "manifest.json").write_bytes(Manifest(files=tuple(files)).to_bytes())
+    store = Store.open((tmp_path / "store").as_uri())
+    kfp.experiments = {"e1": {"experiment_id": "e1", "display_name": "x"}}
+    given = {
+        "experiment": portable(load_experiment(name)),
+        "store": store.url,
+        "checkpoint": "s3://gavel/x",
+        "base": "",
+    }
+    run = kfp.run(display_name="one", state="SUCCEEDED", experiment_id="e1", runtime_config={"parameters": given})
+    store.write_bytes(
+        f"kfp-runs/{run['run_id']}/{step}.json", json.dumps({"uri": store.uri(f"x/{step}/id/content")}).encode()
+    )
+    assert main(["report", "one"]) == 0
+    target = tmp_path / "state" / "reports" / f"{name.replace('_', '-')}-{run['run_id'][:8]}"
+    assert capsys.readouterr().out.splitlines() == [str(target / each) for each in names]
+    assert {path: path.read_text() for path in target.rglob("*") if path.is_file()} == {
+        target / each: f"of {each}" for each in names
+    }
+
+
 def test_a_corrupt_report_is_not_passed_on(world, capsys, tmp_path):
     run = next(run for run in world.runs.values() if run["display_name"] == "one")
     run["runtime_config"]["parameters"]["store"] = publish(tmp_path / "store", run["run_id"], corrupt=True)

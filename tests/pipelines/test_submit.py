@@ -106,6 +106,14 @@ def test_a_study_goes_with_everything_that_its_names_stand_for(
     assert len(there.arms) == 42
 
 
+def test_a_checkpoint_that_writes_workflows_is_tested_with_its_executor(kfp: KfpDouble):
+    assert main(["submit", "EXPERIMENT=workflow_rl", "CHECKPOINT=s3://gavel/x/global_step_9", "BASE=1"]) == 0
+    (run,) = kfp.runs.values()
+    given = run["runtime_config"]["parameters"]
+    assert (given["checkpoint"], given["base"]) == ("s3://gavel/x/global_step_9", "1")
+    assert [one["display_name"] for one in kfp.pipelines.values()] == ["evaluate-workflows"]
+
+
 def test_several_users_have_namespaces(kfp: KfpDouble, monkeypatch: pytest.MonkeyPatch):
     kfp.multi_user = True
     assert submit() == 0

@@ -9,10 +9,10 @@ import yaml
 
 from components.core.errors import ConfigError
 from components.core.spec import load_experiment
-from pipelines import workflow_cli
+from pipelines import mixed_cli, workflow_cli
 from pipelines.catalogue import load_cluster
 from pipelines.compile import compile_pipelines
-from pipelines.graphs import steps_of, training_graph
+from pipelines.graphs import evaluating_graph, evaluation_steps_of, steps_of, training_graph
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +53,31 @@ def test_the_executor_is_up_before_training_and_ended_whatever_happens(compiled:
     assert tasks["teardown-judge"]["triggerPolicy"]["strategy"] == "ALL_UPSTREAM_TASKS_COMPLETED"
     # Nothing depends on whether a judge is asked.
     assert not any(task.get("triggerPolicy", {}).get("condition") for task in tasks.values())
+
+
+def test_a_checkpoint_is_tested_by_a_graph_that_executes_workflows() -> None:
+    experiment, plain = load_experiment("workflow_rl"), load_experiment("mixed_qwen25_7b")
+    assert evaluating_graph(experiment) == "evaluate-workflows"
+    assert evaluation_steps_of(experiment) == (
+        *("import-model", "prepare-data", "generate-tasks", "deploy-judge", "probe-judge"),
+        *("score-tasks", "teardown-judge"),
+    )
+    assert evaluation_steps_of(plain) == ("import-model", "prepare-data", "generate-tasks", "score-tasks")
+
+
+def test_a_policy_that_an_experiment_has_keeps_what_is_said_of_it_there() -> None:
+    own = load_experiment("tiny_workflow")
+    # The policy by itself has a context of 2,048 tokens, which no prompt of workflows fits into.
+    for load in (mixed_cli.mixed_experiment, workflow_cli.workflow_experiment):
+        found = load({"MODEL": "tiny", "EXPERIMENT": "tiny_workflow"}, [])
+        assert found == own
+        assert found.policy.context_tokens == 8192
+    with pytest.raises(ConfigError, match=r"policy\.context_tokens: 2048 is smaller"):
+        mixed_cli.mixed_experiment({"MODEL": "smollm2-135m", "EXPERIMENT": "tiny_workflow"}, [])
+    # Of the same name and yet another model.
+    changed = "policy.source={kind: tiny, seed: 5}"
+    with pytest.raises(ConfigError, match=r"policy\.context_tokens: 2048 is smaller"):
+        mixed_cli.mixed_experiment({"MODEL": "tiny", "EXPERIMENT": "tiny_workflow"}, [changed])
 
 
 def test_every_policy_of_the_command_has_its_experiment() -> None:
