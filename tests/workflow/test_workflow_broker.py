@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 from scripted_executor import DOUBLE, PLENTY, SUM, Model, broker, completion, executor, spec
 
 from components.core.errors import ServiceError
@@ -280,6 +282,30 @@ async def test_a_call_that_its_caller_gives_up_is_in_the_trace() -> None:
             await task
         (call,) = made.trace
     assert (call.outputs, call.error) == (None, "not finished")
+
+
+async def test_a_question_that_its_caller_gives_up_is_not_free() -> None:
+    """Whoever asks often and takes the first reply would else pay for one question."""
+    came = asyncio.Event()
+
+    async def never(request: web.Request) -> web.Response:
+        came.set()
+        await asyncio.sleep(600)
+        return web.Response()
+
+    app = web.Application()
+    app.router.add_post("/v1/chat/completions", never)
+    prompt = "x" * 4000
+    async with TestServer(app) as server, executor(str(server.make_url("")).rstrip("/")) as model:
+        made = Broker(model, PLENTY, SUM)
+        task = asyncio.ensure_future(made.call("Custom", {"input": prompt, "instruction": ""}))
+        await came.wait()
+        assert made.cost.tokens == 0
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    # Four bytes a token, as where a server counts none.
+    assert made.cost == Cost(1, 1000, 0, 0.0, None) == made.trace[0].cost
 
 
 @pytest.mark.parametrize("limits", [{"calls": 0}, {"tokens": -1}, {"seconds": 0.0}, {"bytes": 0}])

@@ -62,7 +62,14 @@ class MeteredDesk:
         async with self._turns:
             self._meter.check()
             self.applied = self.enhancement is not None
-            said = await self._executor.ask(text, protocol=self._version, draw=draw)
+            try:
+                said = await self._executor.ask(text, protocol=self._version, draw=draw)
+            except asyncio.CancelledError:
+                # Its workflow went on without the reply, which the server may be writing by now.
+                lost = self._executor.given_up(text)
+                self.cost += lost
+                self._meter.lose(lost)
+                raise
         self._spend(said.cost)
         if not isinstance(said.outcome, str):
             raise said.outcome

@@ -98,6 +98,11 @@ class ExecutorModel:
         cost = self._cost(prompt, "", _usage(got, len(prompt.encode())), 0.0) if asked else self._nothing()
         return Said(OperatorError(reason, what), cost)
 
+    def given_up(self, prompt: str) -> Cost:
+        """At least what a question costs whose reply is not waited for: the prompt, which the server has by then. What
+        it wrote, and how long it took, is not known."""
+        return self._cost(prompt, "", Usage(), 0.0)
+
     async def close(self) -> None:
         """Release connections and processes. The ledger belongs to the caller."""
         await self._chat.close()
