@@ -49,6 +49,7 @@ async def no_server() -> str:
         ((200, completion("half", None)), "no_finish"),
         ((200, completion("half", "abort")), "judge_down"),
         ((200, completion(42)), "unparseable"),
+        ((200, completion("x" * 10**6)), "unparseable"),
         ((200, {"choices": []}), "unparseable"),
         ((200, b"<html>busy</html>"), "unparseable"),
         ((200, b'{"choices": [{"index": 0, "mess'), "unparseable"),
@@ -126,6 +127,17 @@ async def test_a_prompt_that_the_model_cannot_read_is_the_workflows_doing() -> N
         assert made.cost == Cost(0, 0, 0, 0.0, None)
         # It may go on, with less.
         assert await made.call("Custom", CUSTOM) == {"response": "42"}
+
+
+async def test_an_empty_prompt_is_the_workflows_doing() -> None:
+    """Servers that refuse it would make the workflow abstain, in the place of failing."""
+    model = Model((400, {"error": {"message": "prompt is empty"}}))
+    async with broker(model) as made:
+        with pytest.raises(OperatorError) as caught:
+            await made.call("Custom", {"input": " ", "instruction": "\n"})
+        assert made.cost.calls == 0
+    assert caught.value.reason is OperatorReason.ARGUMENTS
+    assert model.prompts == []
 
 
 async def test_a_prompt_that_the_server_finds_too_long_is_the_workflows_doing() -> None:
