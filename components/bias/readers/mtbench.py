@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from components.bias.mounted import Mounted
-from components.bias.readers.pairs import CRITERIA, is_text, rows_of
+from components.bias.readers.pairs import CRITERIA, rows_of
 from components.bias.types import Form, Item, Role
 from components.core.errors import ContractError
+from components.core.text import is_text
 
 SOURCE = "mt-bench"
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 from components.bias.mounted import Mounted
 from components.bias.types import Form, Item, Role
 from components.core.errors import ContractError
+from components.core.text import is_text
 
 CRITERIA: Final = (
     "The response does what the request asks for.",
@@ -137,15 +138,6 @@ def text_of(row: Mapping[str, Any], key: str, where: str, remedy: str = "take th
     if not isinstance(value, str) or not value.strip() or not is_text(value):
         raise ContractError(f"key {key!r} is no text", where=where, remedy=remedy)
     return value
-
-
-def is_text(value: str) -> bool:
-    """Whether UTF-8 can write it: JSON can name half of a surrogate pair, which no judge can be sent."""
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _contents(path: Path) -> str:

@@ -15,8 +15,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from components.bias.mounted import Mounted
-from components.bias.readers.pairs import is_text, rows_of, text_of
+from components.bias.readers.pairs import rows_of, text_of
 from components.core.errors import ContractError
+from components.core.text import is_text
 
 _REMEDY: Final = "docs/probes.md has the format"
 _MOST: Final = 1e300
