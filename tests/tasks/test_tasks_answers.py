@@ -176,4 +176,3 @@ def test_the_metric_of_gsm8k_names_the_places_that_count(response, place):
 def test_a_fence_without_a_line_below_is_no_fence(letters: str) -> None:
     """Whoever tries each way of dividing a million letters is at it for hours, and all else waits."""
     assert program_text(letters, "f") == letters
-    assert program_text(f"{letters}\ndef f(): pass\n", "f") == "def f(): pass\n"
