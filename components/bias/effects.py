@@ -74,8 +74,8 @@ def measure_effects(
         In the order of judge, probe, mode.
 
     Raises:
-        ContractError: a probe without a measure, or one of the first place asked otherwise than pairwise.
-        ValueError: an item has two texts.
+        ContractError: a probe without a measure, one of the first place asked otherwise than pairwise, or an item with
+            two texts.
     """
     groups: dict[tuple[str, str, Mode], list[Outcome]] = defaultdict(list)
     for outcome in outcomes:

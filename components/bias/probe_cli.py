@@ -13,6 +13,7 @@ from components.bias.probe import named
 from components.bias.run import Skipped, default_reward, plan_probes, run_probes
 from components.bias.summary import summary
 from components.bias.types import Mode
+from components.core.errors import ConfigError
 from components.core.progress import Progress
 from components.core.services.state import state_folder
 
@@ -35,13 +36,18 @@ def main(argv: Sequence[str]) -> int:
     spec = load_judge(options.judge, options.overrides)
     reward = load_reward(options.reward) if options.reward else default_reward(spec)
     probes, mounted = named(options.probes.split(",")), Mounted(options.mounted)
-    modes = [Mode(each) for each in options.modes.split(",")]
+    modes = [_mode(each) for each in options.modes.split(",")]
     asked = (probes, modes, options.items, options.seed, options.repeats)
     plan = plan_probes(spec, reward, *asked, mounted)
     for each in plan.skipped:
         print(_skipped(each))
     print("\n".join(least.told(plan.parts)), flush=True)
-    options.output.mkdir(parents=True, exist_ok=True)
+    try:
+        options.output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(
+            f"no folder can be made there: {error.strerror}", where=f"--output {options.output}"
+        ) from error
     with at_endpoint(spec, options.endpoint) as url, Ledger(options.output / LEDGER) as ledger:
         outcomes = asyncio.run(
             run_probes(
@@ -76,6 +82,15 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--output", type=Path, required=True, help="folder for the table and the ledger")
     parser.add_argument("overrides", nargs="*", metavar="key=value", help="the judge's own keys")
     return parser
+
+
+def _mode(text: str) -> Mode:
+    try:
+        return Mode(text.strip())
+    except ValueError as error:
+        raise ConfigError(
+            f"there is no mode {text!r}", where="--modes", remedy=f"name some of: {', '.join(Mode)}"
+        ) from error
 
 
 def _skipped(each: Skipped) -> str:

@@ -130,3 +130,5 @@ class Outcome:
             raise ValueError("an outcome has a value, or a reason for having none")
         if self.value is not None and not 0.0 <= self.value <= 1.0:
             raise ValueError(f"value {self.value} is outside [0, 1]")
+        if self.probability is not None and not 0.0 <= self.probability <= 1.0:
+            raise ValueError(f"probability {self.probability} is outside [0, 1]")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from components.bias.types import Measure, Mode, Outcome, Role
+from components.core.errors import ContractError
 from components.judge.verdict import UnknownReason
 
 Cell = tuple[Role, str | None]
@@ -88,14 +89,14 @@ def by_item(outcomes: Iterable[Outcome]) -> Mapping[str, ItemAnswers]:
     """Outcomes of one judge, probe and mode, item by item.
 
     Raises:
-        ValueError: an item has two texts.
+        ContractError: an item has two texts.
     """
     found: dict[str, list[Outcome]] = defaultdict(list)
     for outcome in outcomes:
         found[outcome.item_id].append(outcome)
     for item_id, each in found.items():
         if len({outcome.text_id for outcome in each}) > 1:
-            raise ValueError(f"item {item_id} has outcomes under more than one text")
+            raise ContractError(f"item {item_id} has outcomes under more than one text", where="table of outcomes")
     return {item_id: ItemAnswers(each) for item_id, each in sorted(found.items())}
 
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from components.core.errors import StorageError
-from components.study.records import Record, read_file, read_record
+from components.core.errors import ContractError
+from components.study.records import Record, fetch_file, read_record
 from components.study.scoring import cross_name, crossed_identity, probed_identity
 
 if TYPE_CHECKING:
@@ -76,26 +76,20 @@ class Files:
 
     def __init__(self, store: str, folder: Path) -> None:
         self._store, self._folder = store, folder
+        self._fetched: dict[tuple[str, str], Path] = {}
 
     def get(self, record: Record, step: str, name: str) -> Path:
         """A file of a result of the record.
 
         Raises:
-            StorageError: it is not there.
+            StorageError: it is not there, or is damaged.
+            ContractError: the record has no such result, or another one lies in its place.
         """
-        left = record.results[step]
-        path = self._folder / left.sha256 / name
-        if not path.is_file():
-            data = read_file(self._store, left, name)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
-        return path
-
-    def maybe(self, record: Record, step: str, name: str) -> Path | None:
-        """As :meth:`get`; None where the record has no such result, or that has no such file."""
-        if step not in record.results:
-            return None
-        try:
-            return self.get(record, step, name)
-        except StorageError:
-            return None
+        left = record.results.get(step)
+        if left is None:
+            raise ContractError(f"a record of a study has no result {step!r}", remedy="run the study again")
+        key = left.uri, name
+        if key not in self._fetched:
+            # Checked even where an earlier start has left it: that one may have been killed while it wrote.
+            self._fetched[key] = fetch_file(self._store, left, name, self._folder / left.sha256)
+        return self._fetched[key]

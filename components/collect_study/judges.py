@@ -49,7 +49,7 @@ def judges(study: "Study", found: Found, files: Files, confidence: float) -> tup
             skipped.append(Skipped(what=f"probes of judge {name}", reason=why, failed=record is not None))
         else:
             outcomes = read_outcomes(files.get(record, "outcomes", "outcomes.parquet"))
-            for each in json.loads(files.get(record, "outcomes", "skipped.json").read_text(encoding="utf-8")):
+            for each in json.loads(files.get(record, "outcomes", "skipped.json").read_bytes()):
                 mode = f" ({each['mode']})" if each["mode"] else ""
                 skipped.append(Skipped(what=f"probe {each['probe']}{mode} of judge {name}", reason=each["reason"]))
         for judge in scorer.experiment.judges():

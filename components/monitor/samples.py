@@ -5,10 +5,16 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from components.workflow.errors import OperatorReason
 from components.workflow.run.execution import Status
 
 TERMS: Final = ("correctness", "efficiency", "simplicity", "format", "repetition")
 """Parts of a workflow's reward, in the order of their weights."""
+
+
+UNKNOWN_OPERATOR: Final = "(unknown)"
+"""In the place of names that are none of operators: a program may call whatever it likes, in texts of any length."""
+_LONGEST: Final = 60
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -25,7 +31,7 @@ class Outcome:
         tokens: that the executor model read and wrote.
         seconds: that operators were at work.
         money: None where the executor has no price.
-        operators: names of those that it called, in the order of the calls.
+        operators: names of those that it called, in the order of the calls; :data:`UNKNOWN_OPERATOR` for what is none.
     """
 
     status: Status
@@ -63,8 +69,14 @@ class Outcome:
             tokens=int(row["tokens"]),
             seconds=float(row["seconds"]),
             money=row["money"],
-            operators=tuple(call["operator"] for call in json.loads(row["trace"])),
+            operators=tuple(_operator(call) for call in json.loads(row["trace"])),
         )
+
+
+def _operator(call: Mapping[str, Any]) -> str:
+    name, error = str(call["operator"]), str(call.get("error") or "")
+    is_name = len(name) <= _LONGEST and name.isascii() and name.isidentifier()
+    return name if is_name and not error.startswith(OperatorReason.UNKNOWN_OPERATOR) else UNKNOWN_OPERATOR
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

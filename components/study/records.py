@@ -6,9 +6,10 @@ Results are reused by their own identities; a record of another identity counts 
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from components.core.errors import ContractError
+from components.core.errors import ContractError, StorageError
 from components.core.store import Store
 from components.core.store.keys import join, split_uri
 
@@ -85,8 +86,40 @@ def read_file(store_url: str, left: Left, name: str) -> bytes:
     Raises:
         StorageError: it is not there.
     """
+    store, key = _place(store_url, left)
+    return store.read_bytes(join(key, name))
+
+
+def fetch_file(store_url: str, left: Left, name: str, folder: Path) -> Path:
+    """A file of a published result, whole and with the content that was published.
+
+    Args:
+        store_url: of the store's root.
+        left: the result.
+        name: of the file.
+        folder: where it is put; what lies there from an earlier fetch is kept if it is that content.
+
+    Raises:
+        StorageError: it is not there, or is damaged.
+        ContractError: another content was published in the place of the recorded one.
+    """
+    store, key = _place(store_url, left)
+    manifest = store.manifest(key)
+    if manifest.sha256 != left.sha256:
+        raise ContractError(
+            f"the content is {manifest.sha256[:12]}..., and {left.sha256[:12]}... was recorded",
+            where=left.uri,
+            remedy="remove the folder and its result.json, and run again",
+        )
+    if name not in {entry.path for entry in manifest.files}:
+        raise StorageError(f"the result has no file {name}", where=left.uri, remedy="remove the folder, and run again")
+    store.download(key, folder, patterns=(name,))
+    return folder / name
+
+
+def _place(store_url: str, left: Left) -> tuple[Store, str]:
     store = Store.open(store_url)
     if not left.uri.startswith(store.url):
         head, key = split_uri(left.uri)
-        return Store.open(head).read_bytes(join(key, name))
-    return store.read_bytes(join(left.uri.removeprefix(store.url).strip("/"), name))
+        return Store.open(head), key
+    return store, left.uri.removeprefix(store.url).strip("/")

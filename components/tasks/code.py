@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Final
 
 from components.core.errors import ServiceError
+from components.core.text import as_text
 from components.sandbox.limits import Limits
 from components.sandbox.outcome import JSON, Failure, FailureKind, Outcome
 from components.sandbox.sandbox import Sandbox
@@ -131,7 +132,8 @@ class CodeRunner:
             return_exceptions=True,
         )
         passed, reason, detail = _judged(program, tests, proven=task["proven"] is True)
-        return CodeOutcome(passed, reason, detail, asyncio.get_running_loop().time() - begun)
+        # Part of it are words of the program.
+        return CodeOutcome(passed, reason, as_text(detail), asyncio.get_running_loop().time() - begun)
 
     async def close(self) -> None:
         """End the processes."""

@@ -5,7 +5,11 @@ from typing import Final
 
 from components.tasks.answers import without_reasoning
 
-_FENCE: Final = re.compile(r"^[ \t]*(`{3,}+|~{3,}+)[ \t]*([\w+#.-]*)[^\n]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)", re.M | re.S)
+_FENCE: Final = re.compile(
+    # Possessive, so that a fence with a million letters behind it, and no line below, is given up at once.
+    r"^[ \t]*+(`{3,}+|~{3,}+)[ \t]*+([\w+#.-]*+)[^\n]*+\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)",
+    re.M | re.S,
+)
 _BETWEEN: Final = re.compile(r"\[BEGIN\]\s*?\n?(.*?)(?:\[DONE\]|\Z)", re.S)
 _PYTHON: Final = frozenset({"", "python", "python3", "py", "py3"})
 

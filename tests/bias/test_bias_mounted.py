@@ -77,6 +77,40 @@ def test_a_file_of_another_format_is_refused_with_its_place(tmp_path: Path, name
     assert name in str(error.value)
 
 
+PAIR = '{"input": "q", "output_1": "a", "output_2": "b", "label": 1}'
+LYING = {
+    "cut": ("llmbar_Natural.json", f"[{PAIR}, ".encode(), "no JSON"),
+    "of numbers": ("llmbar_Natural.json", b"[1, 2]", "no object"),
+    "one text": ("llmbar_Natural.json", b'"q"', "no object"),
+    "labelled true": ("llmbar_Natural.json", PAIR.replace("1}", "true}").encode(), "label is True"),
+    "half a surrogate pair": ("llmbar_Natural.json", PAIR.replace("q", "\\ud800").encode(), "'input' is no text"),
+    "of bytes": ("llmbar_Natural.json", b"\xff\xfe\x00[", "cannot be read"),
+    "too deep": ("llmbar_Natural.json", b"[" * 100_000, "no JSON"),
+    "a number of ten thousand digits": ("llmbar_Natural.json", b"9" * 10_000, "no JSON"),
+    "lines of bytes": ("x_judgebench.jsonl", b"\xff\n", "cannot be read"),
+    "lines that are cut": ("x_judgebench.jsonl", b'{"pair_id": "1"', "no JSON"),
+}
+
+
+@pytest.mark.parametrize("name", LYING)
+def test_a_file_that_lies_is_refused_with_its_place(tmp_path: Path, name: str) -> None:
+    file, data, what = LYING[name]
+    (tmp_path / file).write_bytes(data)
+    with pytest.raises(ContractError, match=what) as error:
+        gold_pairs("position", Mounted(tmp_path), ornate=False)
+    assert file in str(error.value)
+
+
+def test_a_mark_at_a_files_beginning_is_none_of_its_text(tmp_path: Path) -> None:
+    (tmp_path / "llmbar_Natural.json").write_bytes(b"\xef\xbb\xbf" + PAIR.encode())
+    assert [pair.better for pair in llmbar(Mounted(tmp_path))] == ["a"]
+
+
+def test_a_folder_that_is_not_there_is_not_an_empty_one(tmp_path: Path) -> None:
+    with pytest.raises(ContractError, match="no such folder"):
+        built("position", tmp_path / "gone")
+
+
 def test_mtbench_joins_questions_and_references_by_id(tmp_path: Path) -> None:
     lines(tmp_path / "question.jsonl", [{"question_id": n, "turns": [f"q{n}", "more"]} for n in (101, 102)])
     row = {"question_id": 102, "choices": [{"index": 0, "turns": ["r102", "more"]}]}
@@ -127,12 +161,14 @@ def test_too_few_written_texts_are_skipped_with_the_numbers(tmp_path: Path) -> N
     assert "somebody-else" in nobody.reason
 
 
-def test_a_response_without_quality_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("quality", [None, "4", True, float("nan"), float("inf"), 10**400])
+def test_a_response_without_quality_is_refused(tmp_path: Path, quality: Any) -> None:
+    """What is no number equals nothing, and two infinities each other: pairs would be lost, or made."""
     row = {
         "text_id": "t",
         "question": "q",
         "criteria": ["c"],
-        "responses": [{"model": "m", "family": "f", "text": "x"}],
+        "responses": [{"model": "m", "family": "f", "text": "x", "quality": quality}],
     }
     lines(tmp_path / "responses.jsonl", [row])
     with pytest.raises(ContractError, match="without a quality"):

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from training_files import ANSWERS, Answer, Work, abstained, experiment, failed,
 
 from components.monitor.analysis import analyse, step_ranges
 from components.monitor.estimate import estimate
-from components.monitor.samples import Sample, domains_of
+from components.monitor.samples import UNKNOWN_OPERATOR, Outcome, Sample, domains_of
 from components.monitor.section import Measure, Section
 from components.monitor.tally import by_domain, mean_parts, reasons, tally
 from components.monitor.work import WorkFolder
@@ -170,6 +171,19 @@ def test_the_analysis(samples: list[Sample]) -> None:
     costs = {row[0]: row for row in rows(found["cost"])}
     assert costs["math"] == ("math", 3, 1.0, pytest.approx(700 / 3), 2.0, None, 3, pytest.approx(700 / 3), 2.0, None)
     assert costs["qa"][6:] == (0, None, None, None)
+
+
+def test_what_a_program_calls_and_is_no_operator_is_not_shown() -> None:
+    """It would be obeyed by the terminal, and every new name would have a row of its own."""
+    calls = [
+        {"operator": "Custom", "error": None},
+        {"operator": "\x1b[2J", "error": "budget.calls: 21 calls of operators of 20 allowed"},
+        {"operator": "Nothing", "error": "unknown_operator: there is no operator Nothing"},
+        {"operator": "x" * 1000, "error": "not finished"},
+    ]
+    row = {"status": "failed", "source": "5", "reason": "failed:budget", "right": None, "calls": 4, "tokens": 0}
+    outcome = Outcome.of({**row, "seconds": 0.0, "money": None, "trace": json.dumps(calls)})
+    assert outcome.operators == ("Custom", UNKNOWN_OPERATOR, UNKNOWN_OPERATOR, UNKNOWN_OPERATOR)
 
 
 def test_tables_as_csv_have_every_number(samples: list[Sample]) -> None:

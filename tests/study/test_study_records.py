@@ -1,11 +1,13 @@
 """Records of a study's parts: found under the identity that they were made under, and under no other."""
 
+from pathlib import Path
+
 import pytest
 
-from components.core.errors import ContractError
+from components.core.errors import ContractError, StorageError
 from components.core.store import Store
 from components.study.looks import model_name, step_of
-from components.study.records import Left, Record, read_file, read_record, record_key, write_record
+from components.study.records import Left, Record, fetch_file, read_file, read_record, record_key, write_record
 
 
 def test_a_record_reads_back_and_counts_for_its_own_identity_alone(tmp_path):
@@ -53,3 +55,36 @@ def test_a_look_is_known_by_its_name(model, step):
 def test_names_of_looks_sort_as_steps_do():
     steps = [2, 10, 100, 999_999]
     assert sorted(map(model_name, reversed(steps))) == [model_name(step) for step in steps]
+
+
+def published(tmp_path: Path) -> tuple[str, Left]:
+    (tmp_path / "made").mkdir()
+    (tmp_path / "made" / "table.txt").write_text("0.25")
+    url = (tmp_path / "store").as_uri()
+    store = Store.open(url)
+    store.upload(tmp_path / "made", "arm/score/1/2")
+    return url, Left(f"{url}/arm/score/1/2", store.manifest("arm/score/1/2").sha256)
+
+
+def test_a_file_is_the_published_one_whatever_an_earlier_fetch_has_left(tmp_path):
+    url, left = published(tmp_path)
+    folder = tmp_path / "files"
+    folder.mkdir()
+    # As by a start that was killed while it wrote.
+    (folder / "table.txt").write_text("0.2")
+    assert fetch_file(url, left, "table.txt", folder).read_text() == "0.25"
+
+
+def test_a_file_that_was_changed_in_the_store_is_told_and_not_read(tmp_path):
+    url, left = published(tmp_path)
+    (tmp_path / "store" / "arm/score/1/2/table.txt").write_text("0.75")
+    with pytest.raises(StorageError, match=r"table\.txt"):
+        fetch_file(url, left, "table.txt", tmp_path / "files")
+
+
+def test_another_result_in_the_place_of_the_recorded_one_is_told(tmp_path):
+    url, left = published(tmp_path)
+    with pytest.raises(ContractError, match="was recorded"):
+        fetch_file(url, left._replace(sha256="b" * 64), "table.txt", tmp_path / "files")
+    with pytest.raises(StorageError, match="no file"):
+        fetch_file(url, left, "other.txt", tmp_path / "files")

@@ -69,6 +69,14 @@ def fails(outcome: CodeOutcome) -> None:
     assert outcome.detail
 
 
+@pytest.mark.parametrize("where", ["def f(x):\n    ", "", "import sys\nsys.stdout.write('\\ud800')\n"])
+def test_what_a_program_says_can_be_written_down(judge: Judge, where: str) -> None:
+    """Half a surrogate pair in a message would else end whoever writes it: a training, or the prompt that mends it."""
+    outcome = judge(f"{where}raise ValueError('\\ud800')")
+    fails(outcome)
+    assert outcome.detail.encode()
+
+
 @pytest.mark.parametrize("name", ENDS_EARLY)
 def test_what_ends_before_the_tests_fails(judge: Judge, name: str) -> None:
     fails(judge(ENDS_EARLY[name]))

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from components.tasks.answers import Place, QaAnswer, bare, math_answer, qa_answer, without_reasoning
 from components.tasks.boxes import last_boxed
+from components.tasks.code_text import program_text
 from components.tasks.sets import DATASETS
 
 SMALL = st.text(alphabet="ab1+ ^_", min_size=1).filter(str.strip)
@@ -169,3 +170,9 @@ def test_sums_of_money_are_no_formula(response, answer):
 def test_the_metric_of_gsm8k_names_the_places_that_count(response, place):
     assert math_answer(response, last_number=True).text == "18"
     assert place in DATASETS["gsm8k"].metric
+
+
+@pytest.mark.parametrize("letters", ["```" + "a" * 1_000_000, "~~~" + " " * 1_000_000, "```" + "py-" * 300_000])
+def test_a_fence_without_a_line_below_is_no_fence(letters: str) -> None:
+    """Whoever tries each way of dividing a million letters is at it for hours, and all else waits."""
+    assert program_text(letters, "f") == letters

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 from scripted_executor import DOUBLE, PLENTY, SUM, Model, broker, completion, executor, spec
 
 from components.core.errors import ServiceError
@@ -47,6 +49,7 @@ async def no_server() -> str:
         ((200, completion("half", None)), "no_finish"),
         ((200, completion("half", "abort")), "judge_down"),
         ((200, completion(42)), "unparseable"),
+        ((200, completion("x" * 10**6)), "unparseable"),
         ((200, {"choices": []}), "unparseable"),
         ((200, b"<html>busy</html>"), "unparseable"),
         ((200, b'{"choices": [{"index": 0, "mess'), "unparseable"),
@@ -124,6 +127,17 @@ async def test_a_prompt_that_the_model_cannot_read_is_the_workflows_doing() -> N
         assert made.cost == Cost(0, 0, 0, 0.0, None)
         # It may go on, with less.
         assert await made.call("Custom", CUSTOM) == {"response": "42"}
+
+
+async def test_an_empty_prompt_is_the_workflows_doing() -> None:
+    """Servers that refuse it would make the workflow abstain, in the place of failing."""
+    model = Model((400, {"error": {"message": "prompt is empty"}}))
+    async with broker(model) as made:
+        with pytest.raises(OperatorError) as caught:
+            await made.call("Custom", {"input": " ", "instruction": "\n"})
+        assert made.cost.calls == 0
+    assert caught.value.reason is OperatorReason.ARGUMENTS
+    assert model.prompts == []
 
 
 async def test_a_prompt_that_the_server_finds_too_long_is_the_workflows_doing() -> None:
@@ -280,6 +294,30 @@ async def test_a_call_that_its_caller_gives_up_is_in_the_trace() -> None:
             await task
         (call,) = made.trace
     assert (call.outputs, call.error) == (None, "not finished")
+
+
+async def test_a_question_that_its_caller_gives_up_is_not_free() -> None:
+    """Whoever asks often and takes the first reply would else pay for one question."""
+    came = asyncio.Event()
+
+    async def never(request: web.Request) -> web.Response:
+        came.set()
+        await asyncio.sleep(600)
+        return web.Response()
+
+    app = web.Application()
+    app.router.add_post("/v1/chat/completions", never)
+    prompt = "x" * 4000
+    async with TestServer(app) as server, executor(str(server.make_url("")).rstrip("/")) as model:
+        made = Broker(model, PLENTY, SUM)
+        task = asyncio.ensure_future(made.call("Custom", {"input": prompt, "instruction": ""}))
+        await came.wait()
+        assert made.cost.tokens == 0
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    # Four bytes a token, as where a server counts none.
+    assert made.cost == Cost(1, 1000, 0, 0.0, None) == made.trace[0].cost
 
 
 @pytest.mark.parametrize("limits", [{"calls": 0}, {"tokens": -1}, {"seconds": 0.0}, {"bytes": 0}])

@@ -94,6 +94,18 @@ def test_swapped_names_are_not_taken_for_chosen_ones() -> None:
     assert workflow_hash(constants("A", "B")) != workflow_hash(constants("B", "A"))
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["(lambda self: self.{0}())('aB')", "[self.{0}() for self in 'aB']", "[self.{0}() for x in 'aB' if (self := x)]"],
+)
+def test_what_is_called_self_and_is_another_thing_has_names_of_its_own(text: str) -> None:
+    def program(name: str) -> str:
+        return f"{name} = 1\nclass Workflow:\n    def f(self):\n        self.g = {text.format(name)}\n"
+
+    # "AB" and "ab": the names are bound by the program, and are methods of texts as well.
+    assert workflow_hash(program("upper")) != workflow_hash(program("lower"))
+
+
 def test_programs_of_the_tests_are_different_workflows_and_survive_reprinting() -> None:
     hashes = {name: workflow_hash(source) for name, source in PROGRAMS.items()}
     assert len(set(hashes.values())) == len(PROGRAMS)

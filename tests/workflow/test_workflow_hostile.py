@@ -150,6 +150,23 @@ def test_the_broker_is_not_exhausted(run: Run, name: str) -> None:
     assert len(BROKERS[-1].seen) <= BUDGET.calls
 
 
+def test_replies_that_are_not_read_take_the_programs_own_time(level: str) -> None:
+    """A call is over when its operator is: nobody can hold a place for the whole wall time, and then abstain."""
+
+    class Talking(Broker):
+        async def call(self, operator: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+            # More than the socket takes at once.
+            return {"response": "x" * (1 << 22)}
+
+    body = "import time\nasyncio.create_task(self.custom(problem, 'x'))\nawait asyncio.sleep(0)\ntime.sleep(60)"
+    with asyncio.Runner() as loop:
+        one = Executor(lambda *_: Talking(), SIGNATURES, limits=LIMITS, own_seconds=1.0, concurrency=1, level=level)
+        found = loop.run(one.run(plan(body + "\nreturn '2', 0"), PROBLEM, BUDGET))
+        loop.run(one.close())
+    assert (found.status, found.reason, found.trace) == (Status.FAILED, "time_limit", ()), found
+    assert "no operator was at work" in found.detail
+
+
 def test_a_message_is_not_read_without_bound(run: Run) -> None:
     found = run(f"os.write(4, ({LONGEST} + 1).to_bytes(4, 'big'))" + STAY)
     assert (found.status, found.reason) == (Status.FAILED, "protocol")
@@ -224,7 +241,14 @@ HOSTILE = {
     "tabs": "class Workflow:\n" + "".join("\t" * n + "if 1:\n" for n in range(1, 120)),
     "strings side by side": "x = " + "'a' " * 4000,
     "patterns": "match a:\n case " + "[" * 49 + "]" * 49 + ": pass",
+    "a number that Python reads and does not write": "x = 0x" + "f" * 15_000,
+    "a text that Python reads and does not write": (
+        "async def f(llm):\n    operator.Custom(f\"{'\u200b'}\")(input='', instruction='')\n"
+    ),
+    "thousands of warnings": "def f(x):\n" + "    x is 1\n" * 1000,
 }
+LAWFUL = ("a huge constant", "encodings", "strings side by side", "nested formats", "thousands of warnings")
+"""Python, whatever it is worth; nested formats are from 3.12 on."""
 
 
 @pytest.fixture(scope="module")
@@ -241,8 +265,7 @@ def test_hostile_text_is_invalid_within_bounds(validated: Callable[[str], Plan |
     for response in (fenced(HOSTILE[name]), fenced(PROGRAMS["qa"] + "\n" + HOSTILE[name])):
         found = validated(response)
         assert isinstance(found, Invalid | Plan)
-        # The others are lawful Python; nested formats are from 3.12 on.
-        if name not in ("a huge constant", "encodings", "strings side by side", "nested formats"):
+        if name not in LAWFUL:
             assert isinstance(found, Invalid), found
 
 

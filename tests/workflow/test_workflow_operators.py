@@ -292,7 +292,23 @@ async def test_programmer_never_answers_for_a_program_that_fails(body: str) -> N
     assert len(model.prompts) == 3
 
 
+async def test_programmer_gives_no_text_that_cannot_be_written() -> None:
+    """The workflow could hand it on to no other operator."""
+    model = Model(fenced("def solve():\n    return chr(0xd800)"), fenced("def solve():\n    return 42"))
+    made = await called(model, "Programmer", {"problem": "p"})
+    assert made["output"] == "42"
+    assert "UTF-8" in model.prompts[1]
+
+
 ABOUT_DOUBLE = {"problem": DOUBLE.text, "entry_point": "double"}
+
+
+async def test_whatever_a_failing_solution_says_the_model_is_told() -> None:
+    model = Model(fenced(RIGHT))
+    solution = fenced("def double(x):\n    raise ValueError(chr(0xd800))")
+    made = await called(model, "Test", {**ABOUT_DOUBLE, "solution": solution}, DOUBLE)
+    assert made["result"] is True
+    assert "\\ud800" in model.prompts[0]
 
 
 async def test_a_right_solution_passes_its_public_tests_without_the_model() -> None:

@@ -13,6 +13,7 @@ from components.bias.mounted import Mounted
 from components.bias.readers.pairs import CRITERIA, rows_of
 from components.bias.types import Form, Item, Role
 from components.core.errors import ContractError
+from components.core.text import is_text
 
 SOURCE = "mt-bench"
 
@@ -54,7 +55,7 @@ def referenced(mounted: Mounted) -> list[tuple[str, str, str]]:
 
 def _id(row: Mapping[str, Any], path: Path) -> str:
     name = row.get("question_id")
-    if not isinstance(name, int | str) or isinstance(name, bool):
+    if not isinstance(name, int | str) or isinstance(name, bool) or not is_text(str(name)):
         raise ContractError(f"question_id is {name!r}", where=str(path), remedy="take MT-Bench's own file")
     return str(name)
 
@@ -70,4 +71,6 @@ def _turn(row: Mapping[str, Any], path: Path) -> str:
     turns = row.get("turns")
     if not isinstance(turns, list) or not turns or not isinstance(turns[0], str) or not turns[0].strip():
         raise ContractError("turns has no first text", where=str(path), remedy="take MT-Bench's own file")
+    if not is_text(turns[0]):
+        raise ContractError("the first of turns is no text", where=str(path), remedy="take MT-Bench's own file")
     return turns[0]

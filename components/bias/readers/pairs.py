@@ -14,6 +14,7 @@ from typing import Any, Final
 from components.bias.mounted import Mounted
 from components.bias.types import Form, Item, Role
 from components.core.errors import ContractError
+from components.core.text import is_text
 
 CRITERIA: Final = (
     "The response does what the request asks for.",
@@ -78,12 +79,14 @@ def llmbar(mounted: Mounted) -> Iterator[Pair]:
     """
     for path in mounted.files("LLMBar/**/dataset.json", "llmbar_*.json"):
         part = path.parent.name if path.name == "dataset.json" else path.stem.removeprefix("llmbar_")
-        rows = json.loads(path.read_text(encoding="utf-8"))
+        rows = _parsed(_contents(path), str(path))
         for number, row in enumerate(rows if isinstance(rows, list) else [rows]):
             where = f"{path}, pair {number}"
-            question, one, two = (_text(row, key, where) for key in ("input", "output_1", "output_2"))
+            if not isinstance(row, dict):
+                raise ContractError("a pair is no object", where=where, remedy="take the data set's own file")
+            question, one, two = (text_of(row, key, where) for key in ("input", "output_1", "output_2"))
             label = row.get("label")
-            if label not in (1, 2):
+            if isinstance(label, bool) or label not in (1, 2):
                 raise ContractError(f"label is {label!r}", where=where, remedy="LLMBar's labels are 1 and 2")
             better, other = (one, two) if label == 1 else (two, one)
             yield Pair(f"llmbar-{part}", str(number), question, better, other)
@@ -99,7 +102,7 @@ def judgebench(mounted: Mounted) -> Iterator[Pair]:
         for number, row in enumerate(rows_of(path)):
             where = f"{path}, line {number + 1}"
             key, question, one, two = (
-                _text(row, key, where) for key in ("pair_id", "question", "response_A", "response_B")
+                text_of(row, key, where) for key in ("pair_id", "question", "response_A", "response_B")
             )
             label = row.get("label")
             if label not in ("A>B", "B>A"):
@@ -116,24 +119,39 @@ def rows_of(path: Path) -> Iterator[Mapping[str, Any]]:
     Raises:
         ContractError: a line is none.
     """
-    with path.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, start=1):
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line)
-            except json.JSONDecodeError as error:
-                raise ContractError(f"line {number} is no JSON: {error}", where=str(path), remedy="mend it") from error
-            if not isinstance(row, dict):
-                raise ContractError(f"line {number} is no object", where=str(path), remedy="write one object a line")
-            yield row
+    for number, line in enumerate(_contents(path).split("\n"), start=1):
+        if not line.strip():
+            continue
+        row = _parsed(line, f"{path}, line {number}")
+        if not isinstance(row, dict):
+            raise ContractError(f"line {number} is no object", where=str(path), remedy="write one object a line")
+        yield row
 
 
-def _text(row: Mapping[str, Any], key: str, where: str) -> str:
+def text_of(row: Mapping[str, Any], key: str, where: str, remedy: str = "take the data set's own file") -> str:
+    """A text that is there, says something, and can be written.
+
+    Raises:
+        ContractError: it is none.
+    """
     value = row.get(key)
-    if not isinstance(value, str) or not value.strip():
-        raise ContractError(f"key {key!r} is no text", where=where, remedy="take the data set's own file")
+    if not isinstance(value, str) or not value.strip() or not is_text(value):
+        raise ContractError(f"key {key!r} is no text", where=where, remedy=remedy)
     return value
+
+
+def _contents(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ContractError(f"the file cannot be read: {error}", where=str(path), remedy="mend it") from error
+
+
+def _parsed(text: str, where: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ContractError(f"this is no JSON: {error}"[:300], where=where, remedy="mend it") from error
 
 
 def _model(path: Path) -> str:

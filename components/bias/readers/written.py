@@ -12,11 +12,16 @@
 
 import dataclasses
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from components.bias.mounted import Mounted
-from components.bias.readers.pairs import rows_of
+from components.bias.readers.pairs import rows_of, text_of
 from components.core.errors import ContractError
+from components.core.text import is_text
+
+_REMEDY: Final = "docs/probes.md has the format"
+_MOST: Final = 1e300
+"""Of a quality, above or below 0: JSON also has infinities and what is no number, and whole numbers beyond these."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -82,25 +87,25 @@ def refinements(mounted: Mounted) -> Iterator[Refinement]:
 
 def _head(row: Mapping[str, Any], where: str) -> tuple[str, str, tuple[str, ...]]:
     criteria = row.get("criteria")
-    if not isinstance(criteria, list) or not criteria or not all(isinstance(each, str) and each for each in criteria):
+    texts = isinstance(criteria, list) and all(
+        isinstance(each, str) and each.strip() and is_text(each) for each in criteria
+    )
+    if not criteria or not texts:
         raise _wrong("criteria is no list of texts", where)
     return _text(row, "text_id", where), _text(row, "question", where), tuple(criteria)
 
 
 def _written(row: Mapping[str, Any], where: str) -> Written:
     quality = row.get("quality")
-    if isinstance(quality, bool) or not isinstance(quality, int | float):
+    if isinstance(quality, bool) or not isinstance(quality, int | float) or not abs(quality) <= _MOST:
         raise _wrong("a response without a quality: without it, a preference cannot be told from good judgement", where)
     model, family, text = (_text(row, key, where) for key in ("model", "family", "text"))
     return Written(model, family, text, float(quality))
 
 
 def _text(row: Mapping[str, Any], key: str, where: str) -> str:
-    value = row.get(key)
-    if not isinstance(value, str) or not value.strip():
-        raise _wrong(f"key {key!r} is no text", where)
-    return value
+    return text_of(row, key, where, _REMEDY)
 
 
 def _wrong(what: str, where: str) -> ContractError:
-    return ContractError(what, where=where, remedy="docs/probes.md has the format")
+    return ContractError(what, where=where, remedy=_REMEDY)

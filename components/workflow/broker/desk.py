@@ -8,6 +8,7 @@ from components.tasks.code import CodeOutcome
 from components.tasks.gold import CodeGold
 from components.workflow.broker.executor import ExecutorModel
 from components.workflow.broker.meter import Meter
+from components.workflow.errors import OperatorError, OperatorReason
 from components.workflow.types import Cost, Problem
 
 Draws = Counter[tuple[str, str]]
@@ -56,13 +57,23 @@ class MeteredDesk:
     async def ask(self, prompt: str) -> str:
         """See the protocol."""
         text = prompt if self.enhancement is None else f"{self.enhancement}\n\n{prompt}"
+        if not text.strip():
+            # Some servers refuse it, as if the model could not be asked at all.
+            raise OperatorError(OperatorReason.ARGUMENTS, "the prompt is empty: say what the model is to do")
         self._meter.question()
         draw = self._draws[self._version, text]
         self._draws[self._version, text] += 1
         async with self._turns:
             self._meter.check()
             self.applied = self.enhancement is not None
-            said = await self._executor.ask(text, protocol=self._version, draw=draw)
+            try:
+                said = await self._executor.ask(text, protocol=self._version, draw=draw)
+            except asyncio.CancelledError:
+                # Its workflow went on without the reply, which the server may be writing by now.
+                lost = self._executor.given_up(text)
+                self.cost += lost
+                self._meter.lose(lost)
+                raise
         self._spend(said.cost)
         if not isinstance(said.outcome, str):
             raise said.outcome

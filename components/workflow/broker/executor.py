@@ -30,6 +30,9 @@ _WORKFLOWS_OWN: Final = {
 """Failures of a model that is up and has done what it was asked. All others are no workflow's doing."""
 
 _BYTES_PER_TOKEN: Final = 4
+_LONGEST_TOKEN: Final = 512
+"""Characters; tokenizers have a few of some hundred, of spaces or signs. A server that sends more by the token does not
+keep to what it is asked, which is no workflow's doing."""
 _THOUGHT: Final = "<think>"
 
 
@@ -90,6 +93,9 @@ class ExecutorModel:
         )
         got = await self._chat.asker(protocol, f"{self._sampling}/{draw}")(call)
         if isinstance(got, Answer):
+            if len(got.text) > _LONGEST_TOKEN * spec.max_answer_tokens:
+                what = f"a reply of {len(got.text)} characters, where {spec.max_answer_tokens} tokens were asked for"
+                return Said(AbstainError(UnknownReason.UNPARSEABLE.value, what), self._nothing())
             return Said(_spoken(got), self._cost(prompt, got.text, got.usage, got.served))
         if got.reason not in _WORKFLOWS_OWN:
             return Said(AbstainError(got.reason.value, got.detail), self._nothing())
@@ -97,6 +103,11 @@ class ExecutorModel:
         asked = reason is not OperatorReason.TOO_LONG
         cost = self._cost(prompt, "", _usage(got, len(prompt.encode())), 0.0) if asked else self._nothing()
         return Said(OperatorError(reason, what), cost)
+
+    def given_up(self, prompt: str) -> Cost:
+        """At least what a question costs whose reply is not waited for: the prompt, which the server has by then. What
+        it wrote, and how long it took, is not known."""
+        return self._cost(prompt, "", Usage(), 0.0)
 
     async def close(self) -> None:
         """Release connections and processes. The ledger belongs to the caller."""

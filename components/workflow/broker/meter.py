@@ -64,6 +64,10 @@ class Meter:
         self._within("tokens", "tokens", self.cost.tokens, self._budget.tokens)
         self._within("seconds", "seconds", self.cost.seconds, self._budget.seconds)
 
+    def lose(self, cost: Cost) -> None:
+        """Add the cost of what came to nothing because its caller gave it up; a limit that it passes shows later."""
+        self.cost += cost
+
     def _within(self, limit: str, unit: str, used: float, allowed: float) -> None:
         if used > allowed:
             self.end(BudgetError(limit, f"{used:.6g} {unit} of {allowed:.6g} allowed"))

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Final
 
+from components.core.text import as_text
 from components.sandbox.outcome import JSON
 
 _PLAIN: Final = 8
@@ -27,7 +28,7 @@ def shown(value: JSON) -> JSON:
     """A value that any file can hold: texts without surrogates and not over-long, and nothing nested."""
     if isinstance(value, str):
         text = value if len(value) <= _LONGEST else f"{value[:_LONGEST]}... ({len(value)} characters)"
-        return text.encode("utf-8", "backslashreplace").decode()
+        return as_text(text)
     if isinstance(value, list):
         if all(isinstance(each, str) for each in value):
             return [shown(each) for each in value[:_MOST]]

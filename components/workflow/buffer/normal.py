@@ -44,7 +44,7 @@ def workflow_hash(source: str) -> str:
 def _chosen(tree: ast.Module) -> dict[str, str]:
     """What stands for each chosen name."""
     bound: set[str] = set()
-    elsewhere: set[str] = set()
+    elsewhere: set[str] = set(_attributes_of_others(tree))
     order: collections.OrderedDict[str, None] = collections.OrderedDict()
     for node in _walk(tree):
         for name in _own_names(node):
@@ -97,6 +97,32 @@ def _elsewhere_in(node: ast.AST) -> Iterator[str]:
             yield name
         case ast.MatchClass(kwd_attrs=names):
             yield from names
+
+
+def _attributes_of_others(tree: ast.Module) -> Iterator[str]:
+    """Attributes of self, where that name may stand for something else, as in ``lambda self: self.upper()``."""
+    own = {
+        id(method.args.args[0])
+        for each in tree.body
+        if isinstance(each, ast.ClassDef)
+        for method in each.body
+        if isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef) and not method.decorator_list and method.args.args
+    }
+    for node in ast.walk(tree):
+        match node:
+            case ast.arg(arg="self") if id(node) not in own:
+                break
+            case ast.Name(id="self", ctx=ast.Store()) | ast.alias(asname="self") | ast.ExceptHandler(name="self"):
+                break
+            case ast.MatchAs(name="self") | ast.MatchStar(name="self") | ast.MatchMapping(rest="self"):
+                break
+    else:
+        return
+    yield from (
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
+    )
 
 
 def _tokens(value: object, names: dict[str, str]) -> Iterator[str]:

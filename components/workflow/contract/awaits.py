@@ -31,8 +31,17 @@ def check_awaits(scopes: Scopes, coroutines: Iterable[ast.Call], asyncio_names: 
     """
     for call in coroutines:
         if not _Path(scopes, asyncio_names).awaited(call):
-            told = ast.unparse(call.func)[:60]
+            told = _told(call.func)[:60]
             raise BrokenRule(InvalidReason.MISSING_AWAIT, f"the outcome of {told} is not awaited", call.lineno)
+
+
+def _told(called: ast.expr) -> str:
+    """What is called, for people. Not as Python would write it: some texts within formatted ones it can only read."""
+    if isinstance(called, ast.Name):
+        return called.id
+    if isinstance(called, ast.Attribute):
+        return f"{_told(called.value)}.{called.attr}"
+    return f"{_told(called.func)}(...)" if isinstance(called, ast.Call) else "(...)"
 
 
 def other_coroutines(scopes: Scopes, workflow: ast.ClassDef, asyncio_names: frozenset[str]) -> list[ast.Call]:

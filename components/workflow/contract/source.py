@@ -12,6 +12,8 @@ LONGEST: Final = 20_000
 _DEEPEST: Final = 50
 """Brackets open at once, brackets in strings included: what the parser tries again and again is nested."""
 _MOST_NODES: Final = 6000
+_LARGEST: Final = 1 << 4096
+"""Whole numbers are below: Python writes none of more than 4,300 digits, although it reads them as hexadecimal."""
 _DEEPEST_TREE: Final = 80
 _SPECIAL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _BRACKETS: Final = re.compile(r"[()\[\]{}]")
@@ -57,7 +59,13 @@ def _bounded(tree: ast.Module) -> None:
             at = getattr(level[0], "lineno", None)
             what = f"more than {_MOST_NODES} parts" if nodes > _MOST_NODES else f"nested deeper than {_DEEPEST_TREE}"
             raise BrokenRule(InvalidReason.TOO_COMPLEX, what, at)
+        if huge := next((node for node in level if _is_huge(node)), None):
+            raise BrokenRule(InvalidReason.SYNTAX, "a number of too many digits", getattr(huge, "lineno", None))
         level = [child for node in level for child in ast.iter_child_nodes(node)]
+
+
+def _is_huge(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and type(node.value) is int and node.value >= _LARGEST
 
 
 def compiles(text: str) -> None:

@@ -1,5 +1,6 @@
 """Answers by a program that is run."""
 
+from components.core.text import is_text
 from components.sandbox.outcome import JSON, Value
 from components.workflow.errors import OperatorError, OperatorReason
 from components.workflow.operators.base.field import Arguments, Field, Kind
@@ -34,7 +35,10 @@ class Programmer(Operator):
             code = program_in(reply, "solve")
             outcome = await self.desk.solve(code)
             if isinstance(outcome, Value) and isinstance(outcome.value, str):
-                return {"code": code, "output": outcome.value}
-            last = "it returned nothing" if isinstance(outcome, Value) else f"{outcome.kind}: {outcome.detail}"
+                if is_text(outcome.value):
+                    return {"code": code, "output": outcome.value}
+                last = "it returned a text that UTF-8 cannot write, with half a surrogate pair"
+            else:
+                last = "it returned nothing" if isinstance(outcome, Value) else f"{outcome.kind}: {outcome.detail}"
             feedback = f"An earlier program failed.\n\nProgram:\n```python\n{code}\n```\n\nWhat went wrong: {last}"
         raise OperatorError(OperatorReason.PROGRAM_FAILED, f"{_TRIES} programs failed; the last one: {last[:300]}")

@@ -70,7 +70,8 @@ class Door:
         self._broker = broker
         self._budget = budget
         self._loop = asyncio.get_running_loop()
-        self._tasks: dict[asyncio.Task[None], float] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._at_work: dict[int, float] = {}
         self._read = 0
         self._writing = asyncio.Lock()
         self._own = own_seconds
@@ -123,34 +124,24 @@ class Door:
     def longest_wait(self) -> float:
         """Seconds that the oldest call under way has taken; 0 where none is."""
         now = self._loop.time()
-        return max((now - begun for begun in self._tasks.values()), default=0.0)
+        return max((now - begun for begun in self._at_work.values()), default=0.0)
 
     def _take(self, asked: Asked) -> None:
         self._read += 1
         if self._read > self._budget.calls:
             self._over(Status.FAILED, FailReason.BUDGET, f"more than {self._budget.calls} calls of operators")
             return
-        if not self._tasks:
+        if not self._at_work:
             self._busy()
-        task = self._loop.create_task(self._do(asked))
-        self._tasks[task] = self._loop.time()
+        self._at_work[self._read] = self._loop.time()
+        task = self._loop.create_task(self._do(asked, self._read))
+        self._tasks.add(task)
         task.add_done_callback(self._done)
 
-    async def _do(self, asked: Asked) -> None:
-        try:
-            outputs = await self._broker.call(asked.operator, asked.arguments)
-        except OperatorError as error:
-            told: dict[str, JSON] = {"error": [error.reason.value, error.what]}
-        except BudgetError as error:
-            self._over(Status.FAILED, FailReason.BUDGET, f"{error.limit}: {error.what}")
+    async def _do(self, asked: Asked, place: int) -> None:
+        told = await self._told(asked, place)
+        if told is None:
             return
-        except AbstainError as error:
-            self._over(Status.ABSTAINED, error.reason, error.what)
-            return
-        else:
-            self.outputs += 1
-            told = {"outputs": dict(outputs)}
-        told["tokens"] = self._broker.cost.tokens
         async with self._writing:
             if self.ending is None:
                 try:
@@ -159,13 +150,33 @@ class Door:
                     # The program has ended; its process's end is what counts.
                     pass
 
+    async def _told(self, asked: Asked, place: int) -> dict[str, JSON] | None:
+        """The reply to a call; None where the execution is over with it. The program's own time runs on from here: it
+        is its own doing how soon it reads the reply."""
+        try:
+            outputs = await self._broker.call(asked.operator, asked.arguments)
+        except OperatorError as error:
+            told: dict[str, JSON] = {"error": [error.reason.value, error.what]}
+        except BudgetError as error:
+            self._over(Status.FAILED, FailReason.BUDGET, f"{error.limit}: {error.what}")
+            return None
+        except AbstainError as error:
+            self._over(Status.ABSTAINED, error.reason, error.what)
+            return None
+        else:
+            self.outputs += 1
+            told = {"outputs": dict(outputs)}
+        finally:
+            del self._at_work[place]
+            if not self._at_work and self.ending is None:
+                self._idle()
+        return {**told, "tokens": self._broker.cost.tokens}
+
     def _done(self, task: asyncio.Task[None]) -> None:
-        del self._tasks[task]
+        self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None and self._unexpected is None:
             self._unexpected = error
             self._over(Status.ABSTAINED, "broker", str(error))
-        if not self._tasks and self.ending is None:
-            self._idle()
 
     def _idle(self) -> None:
         self._idle_since = self._loop.time()

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from components.core.errors import ServiceError
+from components.core.text import is_text
 from components.sandbox.limits import Limits
 from components.sandbox.outcome import JSON, Failure, FailureKind, Outcome
 from components.sandbox.sandbox import Sandbox
@@ -16,7 +17,6 @@ from components.workflow.preload import preload
 from components.workflow.run import inside
 from components.workflow.run.door import Broker, Door, Ending
 from components.workflow.run.execution import Execution, FailReason, Status
-from components.workflow.run.messages import is_text
 from components.workflow.types import Budget, Problem
 
 LIMITS: Final = Limits(

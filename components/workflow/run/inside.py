@@ -11,6 +11,7 @@ import math
 import os
 import sys
 import types
+import warnings
 from typing import Any, Final
 
 _DESCRIPTOR: Final = 4
@@ -130,6 +131,8 @@ def execute(source: str, task: dict[str, Any]) -> dict[str, Any]:
     module.__dict__.update(
         operator=types.SimpleNamespace(**operators), create_llm=create_llm, OperatorError=OperatorError
     )
+    # What Python says of its style is none of the program's output.
+    warnings.simplefilter("ignore", SyntaxWarning)
     exec(compile(source, "<workflow>", "exec", dont_inherit=True), module.__dict__)
     returned = asyncio.run(_called(module.__dict__["Workflow"], task))
     return _pair(returned)

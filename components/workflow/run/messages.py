@@ -5,6 +5,7 @@ import json
 from collections.abc import Mapping
 from typing import Final
 
+from components.core.text import is_text
 from components.sandbox.outcome import JSON
 
 LONGEST: Final = 4 << 20
@@ -58,15 +59,6 @@ def written(number: int, told: Mapping[str, JSON]) -> bytes:
     """A reply with its length."""
     data = json.dumps({"id": number, **told}, allow_nan=False).encode("ascii")
     return len(data).to_bytes(4, "big") + data
-
-
-def is_text(value: str) -> bool:
-    """Whether UTF-8 can write it: half of a surrogate pair it cannot."""
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _plain(value: JSON) -> bool:
