@@ -14,7 +14,7 @@ EXPERIMENT ?= quickstart
 SET ?=
 JUDGE ?= smollm2-lr
 # Processes that share the tests of `make test`, file by file.
-JOBS ?= 2
+JOBS ?= 3
 # A variable as one word of the shell, and as an option where it is set.
 text = '$(subst ','\'',$(1))'
 option = $(if $(strip $(2)),--$(1)=$(call text,$(2)))
@@ -237,7 +237,7 @@ schema: $(VENV)/.ready ## Write JSON schemas of the configuration to build/schem
 	@$(PY) -m pipelines schema build/schema
 
 .PHONY: test
-test: $(VENV)/.ready-dev ## Run the tests in JOBS=2 processes, the pipeline on the tiny model among them (half an hour on two cores; JOBS=3 takes twenty minutes)
+test: $(VENV)/.ready-dev ## Run the tests in JOBS=3 processes, the pipeline on the tiny model among them (some twenty minutes on two cores)
 	@$(PY) -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder -m "not smollm and not kills and not arms and not suites and not coverage and not cluster and not images"
 
 .PHONY: test-fast

@@ -48,7 +48,7 @@ def read_answer(
     """
 
     def failed(reason: UnknownReason, detail: str) -> Failure:
-        return Failure(reason, detail, raw, attempts)
+        return Failure(reason, detail, raw, attempts, served=served)
 
     choices = data.get("choices")
     first = [each for each in choices if _place(each) == 0] if isinstance(choices, list) else []

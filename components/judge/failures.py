@@ -16,6 +16,7 @@ class Failure:
         attempts: calls made.
         key: index of the API key of the last call, never the key; None when none was made.
         endpoint: index of the endpoint of the last call; None when none was made.
+        served: seconds of the calls that brought replies which came to nothing; 0 where none came.
     """
 
     reason: UnknownReason
@@ -24,6 +25,7 @@ class Failure:
     attempts: int = 0
     key: int | None = None
     endpoint: int | None = None
+    served: float = 0.0
 
 
 class ReplyError(Exception):

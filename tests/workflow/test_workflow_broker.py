@@ -163,6 +163,15 @@ async def test_calls_tokens_time_and_money_are_counted() -> None:
     assert first.cost + second.cost == cost
 
 
+async def test_a_reply_that_came_to_nothing_took_its_time() -> None:
+    async with broker(Model("")) as made:
+        with pytest.raises(OperatorError) as caught:
+            await made.call("Custom", CUSTOM)
+        assert caught.value.reason is OperatorReason.EMPTY_REPLY
+        assert made.cost.prompt_tokens > 0
+        assert made.cost.seconds > 0
+
+
 async def test_tokens_of_a_server_that_counts_none_are_not_free() -> None:
     silent = {**completion("forty-two"), "usage": None}
     async with broker(Model((200, silent))) as made:

@@ -101,7 +101,7 @@ class ExecutorModel:
             return Said(AbstainError(got.reason.value, got.detail), self._nothing())
         reason, what = _WORKFLOWS_OWN[got.reason]
         asked = reason is not OperatorReason.TOO_LONG
-        cost = self._cost(prompt, "", _usage(got, len(prompt.encode())), 0.0) if asked else self._nothing()
+        cost = self._cost(prompt, "", _usage(got, len(prompt.encode())), got.served) if asked else self._nothing()
         return Said(OperatorError(reason, what), cost)
 
     def given_up(self, prompt: str) -> Cost:
