@@ -124,7 +124,7 @@ class Experiment(Spec):
 
     def digest(self) -> str:
         """Sha256 (hex) of the canonical JSON. Paths whose content is known stand aside for the content's hash, so that
-        a moved file changes nothing."""
+        a moved file changes nothing; so do canaries where there are none."""
         tree = self.model_dump(mode="json")
         if self.data.sha256:
             del tree["data"]["path"]
@@ -135,6 +135,8 @@ class Experiment(Spec):
         ifeval = tree["evaluation"]["ifeval"]
         if ifeval and ifeval["sha256"]:
             del ifeval["path"]
+        if self.training.canaries is None:
+            del tree["training"]["canaries"]
         members = tree["panel"]["members"] if tree["panel"] else []
         if tree["workflow"]:
             members = [*members, tree["workflow"]["executor"], tree["workflow"]["buffer"]["embedder"]]
@@ -210,10 +212,9 @@ class Experiment(Spec):
     def training_identity(self) -> dict[str, Any]:
         """What decides the trained weights, given policy, data, judge and reward. Checkpoint keeping is left out: it
         only decides where a killed run goes on; and so are trackers, which only look on. Checkpoints that are published
-        count, since they are part of the result."""
+        and canaries count where there are some, since they are part of the result."""
         left_out = {"deadline_minutes", "stall_minutes", "checkpoint_every", "keep_checkpoints", "trackers"}
-        if self.training.publish_every is None:
-            left_out.add("publish_every")
+        left_out |= {name for name in ("publish_every", "canaries") if getattr(self.training, name) is None}
         return {**self.training.model_dump(mode="json", exclude=left_out), "seed": self.seed}
 
     def generation_identity(self) -> dict[str, Any]:

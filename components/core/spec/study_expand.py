@@ -45,13 +45,15 @@ def variants(spec: StudySpec, tree: Map) -> Iterator[Variant]:
                 zero = "zero_as_control" if failures == "zero_as_control" else None
                 reward = _reward(written["rewards"][place], written["rewards"].marks[place], zero)
                 for rest in _policies_and_seeds(spec, tree):
-                    yield Variant([*_judge(written), reward, *rest], zero, number, judges.marks[number])
+                    parts = [*_judge(written), reward, _canaries(spec, tree), *rest]
+                    yield Variant(parts, zero, number, judges.marks[number])
     first = judges[0]
     for control in spec.controls:
         mark = first["rewards"].marks[0]
         reward = _control(first["rewards"][0], mark, control)
         for rest in _policies_and_seeds(spec, tree):
-            yield Variant([*_judge(first), reward, *rest], control, 0, judges.marks[0])
+            parts = [*_judge(first), reward, _canaries(None, tree), *rest]
+            yield Variant(parts, control, 0, judges.marks[0])
 
 
 def _judge(written: Map) -> list[Override]:
@@ -68,6 +70,14 @@ def _policies_and_seeds(spec: StudySpec, tree: Map) -> Iterator[list[Override]]:
     for policy in choices:
         for seed in spec.seeds:
             yield [*policy, Override(("seed",), seed, seeds)]
+
+
+def _canaries(spec: StudySpec | None, tree: Map) -> Override:
+    """What the study says; a control arm has no judge to show them to."""
+    mark = tree.marks.get("canaries", tree.mark)
+    told = None if spec is None or spec.canaries is None else spec.canaries.model_dump(mode="json")
+    value = None if told is None else Map(told, mark, dict.fromkeys(told, mark))
+    return Override(("training", "canaries"), value, mark)
 
 
 def _reward(value: object, mark: Mark, control: str | None) -> Override:
