@@ -1,5 +1,5 @@
-"""A real training under a scripted judge over HTTP: one that pays for responses without content raises the alarm, and one
-that does not raises none."""
+"""A real training under a scripted judge over HTTP: one that pays for responses without content raises the alarm, and
+one that does not raises none."""
 
 import json
 from pathlib import Path
@@ -23,7 +23,7 @@ def test_only_the_judge_that_pays_for_nothing_raises_the_alarm(tmp_path: Path) -
     for strength in (0.9, 0.0):
         runner = Runner(tmp_path / f"state{strength}")
         judge = f"judge={{use: scripted-plain, source: {{kind: scripted, biases: {{master_keys: {strength}}}}}}}"
-        statuses, output = runner.run(judge, "reward=rubric", CANARIES)
+        statuses, output = runner.run(judge, "reward=rubric", CANARIES, patience=1800)
         assert statuses == dict.fromkeys([*DURABLE, *ALWAYS], "ran")
         _look(runner, output, alarmed=strength > 0)
 

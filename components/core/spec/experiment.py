@@ -100,7 +100,7 @@ class Experiment(Spec):
 
     def to_json(self) -> str:
         """The whole experiment as canonical JSON: sorted keys, no spaces; ``from_json`` reads it back equal."""
-        return canonical_json(self.model_dump(mode="json"))
+        return canonical_json(self._tree())
 
     @classmethod
     def from_json(cls, text: str) -> "Experiment":
@@ -124,8 +124,8 @@ class Experiment(Spec):
 
     def digest(self) -> str:
         """Sha256 (hex) of the canonical JSON. Paths whose content is known stand aside for the content's hash, so that
-        a moved file changes nothing; so do canaries where there are none."""
-        tree = self.model_dump(mode="json")
+        a moved file changes nothing."""
+        tree = self._tree()
         if self.data.sha256:
             del tree["data"]["path"]
         if self.data.mixture is not None:
@@ -135,8 +135,6 @@ class Experiment(Spec):
         ifeval = tree["evaluation"]["ifeval"]
         if ifeval and ifeval["sha256"]:
             del ifeval["path"]
-        if self.training.canaries is None:
-            del tree["training"]["canaries"]
         members = tree["panel"]["members"] if tree["panel"] else []
         if tree["workflow"]:
             members = [*members, tree["workflow"]["executor"], tree["workflow"]["buffer"]["embedder"]]
@@ -146,6 +144,14 @@ class Experiment(Spec):
                 source.pop("path", None)
                 source.pop("uri", None)
         return digest(tree)
+
+    def _tree(self) -> dict[str, Any]:
+        """All of it as JSON values. Canaries stand there where there are some alone, so that an experiment without them
+        has the hash that it had before there were any."""
+        tree = self.model_dump(mode="json")
+        if self.training.canaries is None:
+            del tree["training"]["canaries"]
+        return tree
 
     def data_identity(self) -> dict[str, Any]:
         """What decides the rows: they carry rubric and gold checks. A file counts by its content where it is known."""

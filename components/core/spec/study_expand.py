@@ -45,14 +45,14 @@ def variants(spec: StudySpec, tree: Map) -> Iterator[Variant]:
                 zero = "zero_as_control" if failures == "zero_as_control" else None
                 reward = _reward(written["rewards"][place], written["rewards"].marks[place], zero)
                 for rest in _policies_and_seeds(spec, tree):
-                    parts = [*_judge(written), reward, _canaries(spec, tree), *rest]
+                    parts = [*_judge(written), reward, _no_canaries(tree), *rest]
                     yield Variant(parts, zero, number, judges.marks[number])
     first = judges[0]
     for control in spec.controls:
         mark = first["rewards"].marks[0]
         reward = _control(first["rewards"][0], mark, control)
         for rest in _policies_and_seeds(spec, tree):
-            parts = [*_judge(first), reward, _canaries(None, tree), *rest]
+            parts = [*_judge(first), reward, _no_canaries(tree), *rest]
             yield Variant(parts, control, 0, judges.marks[0])
 
 
@@ -72,12 +72,9 @@ def _policies_and_seeds(spec: StudySpec, tree: Map) -> Iterator[list[Override]]:
             yield [*policy, Override(("seed",), seed, seeds)]
 
 
-def _canaries(spec: StudySpec | None, tree: Map) -> Override:
-    """What the study says; a control arm has no judge to show them to."""
-    mark = tree.marks.get("canaries", tree.mark)
-    told = None if spec is None or spec.canaries is None else spec.canaries.model_dump(mode="json")
-    value = None if told is None else Map(told, mark, dict.fromkeys(told, mark))
-    return Override(("training", "canaries"), value, mark)
+def _no_canaries(tree: Map) -> Override:
+    """The study says which arms have some; the shared experiment does not."""
+    return Override(("training", "canaries"), None, tree.mark)
 
 
 def _reward(value: object, mark: Mark, control: str | None) -> Override:
