@@ -9,6 +9,7 @@ from components.core.spec.cluster import ClusterSpec
 from components.core.spec.problems import config_error
 from components.judge.kserve.sizing import start_seconds
 from components.planning.assumptions import Assumptions
+from components.planning.calls import canaries_of
 from components.planning.memory import Need
 from components.planning.nodes import Pod, gpus_text, placed
 from components.planning.pace import assumed_text
@@ -63,6 +64,9 @@ def _run(run: RunPlan) -> Iterable[str]:
         f"{training.steps} steps x {training.prompts_per_step} prompts x {training.rollouts_per_prompt} rollouts = "
         f"{responses:,} responses",
     )
+    if (canaries := canaries_of(experiment)) and training.canaries is not None:
+        told = f"{training.canaries.per_step} a step = {canaries:,} responses without content, judged beside them"
+        yield _line("canaries", told)
     if data.mixture is None:
         samples = f"{data.heldout_rows} rows x {experiment.evaluation.samples} samples"
         yield _line("held out", f"{samples} x 2 models (before and after)")

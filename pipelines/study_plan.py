@@ -62,6 +62,9 @@ def _scoring(study: "Study") -> Iterable[str]:
     yield f"drift: each policy answers {data.heldout_rows} prompts before training and at steps " + ", ".join(
         map(str, looks)
     )
+    if spec.canaries is not None:
+        each = _count(spec.canaries.per_step * training.steps, "response")
+        yield f"canaries: {each} without content for the judge of each judged arm, counted in its judge calls"
     if spec.cross:
         responses = len(study.arms) * 2 * data.heldout_rows * evaluation.samples
         others = len(scorers) - 1

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from components.bias.drift.result import Drift
+from components.bias.drift.canaries import read_canaries
+from components.bias.drift.result import Canary, Drift
 from components.bias.drift.stored import heldout, rollouts
 from components.bias.drift.table import Judged, changes, drift_rows, training_curve
 from components.bias.estimate import Estimate
@@ -13,6 +14,7 @@ from components.bias.result_arms import Crossing, Parting
 from components.collect_study.found import Files, Found
 from components.core.contracts import GENERATIONS, read_table
 from components.core.statistics import SHARES, compare, prompt_mean
+from components.reward.canaries.names import TABLE as CANARY_TABLE
 from components.study.looks import AFTER, BEFORE, step_of
 from components.study.records import Record
 from components.study.scoring import label
@@ -87,10 +89,22 @@ def _arm(study: "Study", arm: "Arm", record: Record | None, files: Files, confid
         steps=experiment.training.steps,
         curve=tuple(training_curve(trained, confidence)),
         drift=tuple(drift),
+        canaries=tuple(canaries_of(arm, record, files)),
         changes=tuple(changes(looked[steps[0]], looked[steps[-1]], confidence, resamples=RESAMPLES, seed=key.seed)),
         parting=_parting(looked, confidence, key.seed) if arm.judged else None,
         uri=record.results["training"].uri,
     )
+
+
+def canaries_of(arm: "Arm", record: Record, files: Files) -> list[Canary]:
+    """Canaries of the arm's training; none where it was shown none.
+
+    Raises:
+        GavelError: the table is missing or breaks its contract.
+    """
+    if arm.experiment.training.canaries is None:
+        return []
+    return read_canaries(files.get(record, "training", CANARY_TABLE))
 
 
 def _parting(looked: dict[int, list[Judged]], confidence: float, seed: int) -> Parting | None:

@@ -13,6 +13,7 @@ from components.core.errors import JudgeError, StepError
 from components.core.progress import Progress
 from components.core.services.process import ProcessId, descendants, guarded, kill_all
 from components.reward.abstain_guard import PAUSED
+from components.reward.canaries.counting import told_in_step
 from components.reward.rollout_log import RolloutLog
 
 _POLL_SECONDS = 1.0
@@ -92,6 +93,7 @@ class TrainerProcess:
                 step, count, newest = log.progress()
                 for place, row in enumerate(rows[done:], done):
                     progress.advance(1, note=_note(row), typical=place > 0)
+                    self._warn(progress, row)
                 done = len(rows)
                 current = resumed_from + done + 1
                 judged = f"{count} of {samples_per_step} responses judged" if step == current else "starting"
@@ -107,9 +109,16 @@ class TrainerProcess:
             rows = self._metric_lines()
             for row in rows[done:]:
                 progress.advance(1, note=_note(row))
+                self._warn(progress, row)
         finally:
             log.close()
             self.end()
+
+    def _warn(self, progress: Progress, row: Mapping[str, object]) -> None:
+        """Tell a step's alarm in a line of its own: counts may be printed seldom."""
+        data = row["data"]
+        if isinstance(data, dict) and (told := told_in_step(data)):
+            progress.phase(f"{told} at step {row['step']}; see the section on canaries in the run's report")
 
     def end(self) -> None:
         """End the trainer and everything it started, if it still runs."""

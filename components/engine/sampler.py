@@ -8,7 +8,7 @@ from typing import Any
 from verl.trainer.ppo.v1.replay_buffer import ReplayBuffer
 
 from components.engine.mixture_sampler import RECORD, kept_shares
-from components.reward.verl_groups import judge_metrics, mask_groups
+from components.reward.verl_groups import canary_metrics, judge_metrics, mask_groups
 
 POLL_SECONDS = 0.2
 
@@ -31,14 +31,15 @@ class QuickReplayBuffer(ReplayBuffer):  # type: ignore[misc]
         )
 
     def sample(self, global_steps: int, partition_id: str, batch_size: int) -> tuple[Any, dict[str, Any]]:
-        """verl's batch, with the masks of groups that tell nothing set to 0 and the judge's rates in the metrics; also
-        how many prompts were replaced since none of their samples was judged, and of a mixture what was drawn and
-        what of it tells something."""
+        """verl's batch, with the masks of groups that tell nothing set to 0 and the judge's rates and canaries in the
+        metrics; also how many prompts were replaced since none of their samples was judged, and of a mixture what was
+        drawn and what of it tells something."""
         batch, metrics = super().sample(global_steps, partition_id, batch_size)
         if partition_id != "val":
             # verl says nothing of it in a step without one.
             refilled = {"judge/refilled_groups": float(metrics.get(_EVICTED, 0))}
             masks = mask_groups(batch)
             drawn = RECORD.take() | kept_shares(batch) if RECORD.active else {}
-            metrics = {**metrics, **refilled, **masks, **judge_metrics(global_steps), **drawn}
+            judged = judge_metrics(global_steps) | canary_metrics(global_steps)
+            metrics = {**metrics, **refilled, **masks, **judged, **drawn}
         return batch, metrics

@@ -10,6 +10,7 @@ from components.monitor.snapshot import Snapshot
 from components.monitor.status import Kind
 from components.monitor.tally import Tally, by_domain, mean_parts, reasons, tally
 from components.monitor.text import UNKNOWN, columns, money, number, share
+from components.reward.canaries.counting import told_overall
 
 LAST: Final = 5
 """Steps that are shown one by one."""
@@ -49,6 +50,8 @@ def draw(snapshot: Snapshot, *, last: int = LAST) -> str:
         told = ", ".join(f"{name} {count}" for name, count in found.most_common(_MOST_REASONS))
         more = f", {len(found) - _MOST_REASONS} more" if len(found) > _MOST_REASONS else ""
         lines.append(f"without a scored answer: {told}{more}")
+    if canaries := told_overall(snapshot.metrics):
+        lines.append(canaries)
     lines += _buffer(snapshot) + _time(snapshot, shown)
     return "\n".join(lines)
 

@@ -22,7 +22,7 @@ class Samples:
     """Responses that the judge is asked about.
 
     Attributes:
-        training: rollouts; none for a control arm.
+        training: rollouts, and the canaries beside them; none for a control arm.
         scoring: held-out responses of both models; none for a mixture, whose tests have metrics of their own.
     """
 
@@ -49,10 +49,18 @@ def samples_of(experiment: "Experiment") -> Samples:
     """Counted from steps, prompts and rollouts, and from held-out rows."""
     training = experiment.training
     rollouts = training.steps * training.prompts_per_step * training.rollouts_per_prompt
+    canaries = canaries_of(experiment)
     if experiment.data.mixture is not None:
-        return Samples(round(rollouts * judged_share(experiment)) if experiment.asks_judge else 0, 0)
+        return Samples(round(rollouts * judged_share(experiment)) + canaries if experiment.asks_judge else 0, 0)
     heldout = experiment.data.heldout_rows * experiment.evaluation.samples * MODELS
-    return Samples(rollouts if experiment.reward.asks_in_training else 0, heldout)
+    return Samples(rollouts + canaries if experiment.reward.asks_in_training else 0, heldout)
+
+
+def canaries_of(experiment: "Experiment") -> int:
+    """Responses without content that the judge is shown in training. Their calls count as those about any response, a
+    little too many tokens with them."""
+    canaries = experiment.training.canaries
+    return 0 if canaries is None else experiment.training.steps * canaries.per_step
 
 
 def criteria_of(experiment: "Experiment", assumed: Assumptions) -> float | None:

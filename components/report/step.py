@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from components.core.step import Step, StepContext
+from components.report.canaries import read_canaries
 from components.report.evidence import read_evidence
 from components.report.figures import build_figures
 from components.report.heldout import Sampling, analyse_heldout
@@ -56,6 +57,7 @@ def run(context: StepContext) -> Mapping[str, "Scalar"]:
         manifests=context.manifests,
         panel=read_panel(experiment, context.inputs),
         ifeval=read_ifeval(experiment, context.inputs, sampling),
+        canaries=read_canaries(experiment, context.inputs["training"]),
     )
     progress.phase("drawing figures and writing the page")
     figures = build_figures(heldout, findings.training, trained_by(experiment))

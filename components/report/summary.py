@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from components.core.manifest import Manifest
+from components.report.canaries import CanaryFindings
 from components.report.evidence import Evidence
 from components.report.heldout import HeldOut
 from components.report.ifeval import IFEval
@@ -34,6 +35,7 @@ class Findings:
     manifests: Mapping[str, Manifest]
     panel: Mapping[str, PanelAgreement] = dataclasses.field(default_factory=dict)
     ifeval: IFEval | None = None
+    canaries: CanaryFindings | None = None
 
 
 def build_summary(experiment: "Experiment", findings: Findings) -> dict[str, Any]:
@@ -88,6 +90,7 @@ def build_summary(experiment: "Experiment", findings: Findings) -> dict[str, Any
         },
         "judge_calls": {key: plain(calls) for key, calls in findings.evidence.calls.items()},
         **({"panel": {key: plain(found) for key, found in findings.panel.items()}} if findings.panel else {}),
+        **({"canaries": plain(findings.canaries)} if findings.canaries is not None else {}),
         **({"ifeval": plain(findings.ifeval)} if findings.ifeval is not None else {}),
         "lineage": {key: lineage(manifest) for key, manifest in findings.manifests.items()},
     }

@@ -13,6 +13,8 @@ import transfer_queue as tq  # type: ignore[import-untyped, import-not-found, un
 from tensordict import TensorDict
 
 from components.reward.advantage import grpo_advantages
+from components.reward.canaries.counting import step_metrics
+from components.reward.canaries.log import canaries_in
 from components.reward.judge_rates import rates, rates_by_decile
 from components.reward.rollout_log import RolloutLog
 
@@ -60,10 +62,23 @@ def judge_metrics(step: int) -> dict[str, float]:
     Args:
         step: the trainer's step, all of whose samples are judged.
     """
-    log = RolloutLog(Path(os.environ[FOLDER_ENV]) / "rollouts.sqlite")
+    log = RolloutLog(_log_file())
     try:
         own, newest = log.judged_in(step), log.newest_judged(WINDOW)
     finally:
         log.close()
     found = {"abstained_samples": float(sum(sample.abstained for sample in own)), **rates(own)}
     return {f"judge/{name}": value for name, value in (found | rates_by_decile(newest)).items()}
+
+
+def canary_metrics(step: int) -> dict[str, float]:
+    """What became of the step's canaries, as ``canary/...``; nothing in a training without them.
+
+    Args:
+        step: the trainer's step, all of whose samples are judged.
+    """
+    return step_metrics(canaries_in(_log_file(), step))
+
+
+def _log_file() -> Path:
+    return Path(os.environ[FOLDER_ENV]) / "rollouts.sqlite"

@@ -19,6 +19,7 @@ from components.judge.rubrics import read_rubric
 from components.judge.verdict import Sample
 from components.reward.abstain_guard import WINDOW, AbstainGuard
 from components.reward.asked import CountingLedger
+from components.reward.canaries.judging import build_canaries
 from components.reward.judge_rates import Judged
 from components.reward.rewarder import Draw, Rewarder, build_rewarder
 from components.reward.rollout_log import RolloutLog
@@ -60,6 +61,7 @@ class GavelRewardManager(RewardManagerBase):  # type: ignore[misc]
             most_empty=max(WINDOW, 2 * training.prompts_per_step * training.rollouts_per_prompt),
         )
         self._rewarder = self._build(Path(settings.state), work, Path(settings.data))
+        self._canaries = build_canaries(self._experiment, self._rewarder, work / "rollouts.sqlite", self._attempt)
 
     def _build(self, state: Path, work: Path, data: Path) -> Rewarder | WorkflowRewarder:
         if self._experiment.workflow is None:
@@ -128,6 +130,8 @@ class GavelRewardManager(RewardManagerBase):  # type: ignore[misc]
                 asked=self._ledger.take(sample.sample_id),
             ),
         )
+        seconds = time.monotonic() - started
+        await self._judge_canaries(sample, step, index)
         value = reward.value
         if value is None and self._experiment.reward.fails_to_zero:
             # The one place where a failure becomes a number, in a control arm that is there to show what it does. The
@@ -140,10 +144,16 @@ class GavelRewardManager(RewardManagerBase):  # type: ignore[misc]
             "reward_score": value,
             "reward_extra_info": {
                 "known_weight": reward.known_weight,
-                "judge_seconds": time.monotonic() - started,
+                "judge_seconds": seconds,
                 "response_tokens": tokens,
             },
         }
+
+    async def _judge_canaries(self, sample: Sample, step: int, index: int) -> None:
+        """Those that stand under this sample's prompt. Nothing of them reaches verl, or the counts of its samples."""
+        if self._canaries is not None:
+            for sighting in await self._canaries.beside(sample, step, index):
+                self._ledger.take(sighting.sample_id)
 
     def _sample(self, item: Any) -> tuple[Sample, int, bool]:
         """The sample as the judge sees it, its length in tokens, and whether the policy ended it."""

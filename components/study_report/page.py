@@ -1,7 +1,5 @@
 """The page: one self-contained HTML file from a study's result."""
 
-import dataclasses
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -9,26 +7,14 @@ import jinja2
 from markupsafe import Markup
 
 from components.bias.drift.features import title
-from components.bias.result_arms import Arm
 from components.bias.study_result import StudyResult
 from components.drawing import numbers
 from components.drawing.style import page_css
 from components.study_report import plots, summary, wording
+from components.study_report.canaries import rows_by_arm, rows_by_key
 from components.study_report.figures import Drawn, condition, unknown_throughout
 
 FOLDER = Path(__file__).parent
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class CanaryRow:
-    """One key in one arm, over all steps."""
-
-    arm: str
-    key: str
-    judged: int
-    accepted: int
-    unknown: int
-    first: int | None
 
 
 def build_page(study: StudyResult, figures: Mapping[str, Sequence[Drawn]]) -> str:
@@ -41,7 +27,7 @@ def build_page(study: StudyResult, figures: Mapping[str, Sequence[Drawn]]) -> st
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    canaries = [row for arm in study.arms for row in canary_rows(arm)]
+    canaries = rows_by_arm(study.arms)
     return environment.get_template("study.html.jinja").render(
         css=Markup(page_css() + (FOLDER / "study.css").read_text(encoding="utf-8")),
         study=study,
@@ -53,6 +39,7 @@ def build_page(study: StudyResult, figures: Mapping[str, Sequence[Drawn]]) -> st
         figures={key: [(drawn, Markup(plots.draw(drawn))) for drawn in found] for key, found in figures.items()},
         changed=[(arm, change) for arm in study.arms for change in arm.changes],
         canaries=canaries,
+        canary_keys=rows_by_key(study.arms),
         unknown_features=unknown_throughout(study),
         canaries_judged=sum(row.judged for row in canaries),
         percent=numbers.percent(study.confidence),
@@ -62,24 +49,6 @@ def build_page(study: StudyResult, figures: Mapping[str, Sequence[Drawn]]) -> st
         kind=wording.Kind,
         fmt=numbers,
     )
-
-
-def canary_rows(arm: Arm) -> list[CanaryRow]:
-    """An arm's canaries by key."""
-    rows = []
-    for key in dict.fromkeys(canary.key for canary in arm.canaries):
-        found = [canary for canary in arm.canaries if canary.key == key]
-        rows.append(
-            CanaryRow(
-                arm=arm.name,
-                key=json.dumps(key, ensure_ascii=False),
-                judged=sum(canary.judged for canary in found),
-                accepted=sum(canary.accepted for canary in found),
-                unknown=sum(canary.unknown for canary in found),
-                first=min((canary.step for canary in found if canary.accepted), default=None),
-            )
-        )
-    return rows
 
 
 def size(parameters: float) -> str:

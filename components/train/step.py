@@ -1,5 +1,6 @@
 """The train-grpo step: GRPO against the judge, resumed from its checkpoints, with everything that was sampled kept."""
 
+import dataclasses
 import os
 import shutil
 import time
@@ -8,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from components.core.contracts import METRICS, PROMPTS, ROLLOUTS, WORKFLOWS, read_table, write_table
+from components.core.contracts import METRICS, PROMPTS, ROLLOUTS, VERDICTS, WORKFLOWS, read_table, write_table
 from components.core.errors import StepError
 from components.core.spec.experiment import Experiment
 from components.core.step import Step, StepContext
@@ -21,8 +22,10 @@ from components.engine.trackers import check_trackers
 from components.judge.memory import Ledger
 from components.judge.memory.shipping import shipped
 from components.models.materialize import cache_folder, materialize
+from components.reward.canaries.unused import unused_canaries
 from components.reward.rollout_log import RolloutLog
 from components.reward.verl_manager_settings import ManagerSettings
+from components.train.canaries import publish_canaries
 from components.train.prompts import check_draw, check_rewarded_rows, check_scaffolded_prompts
 from components.workflow.buffer.buffer import ExperienceBuffer
 from components.workflow.buffer.store import FOLDER as BUFFER_FOLDER
@@ -157,8 +160,12 @@ def _publish(ctx: StepContext, paths: TrainingPaths) -> dict[str, Any]:
         raise StepError("training left no rollouts", where=str(ctx.work / "rollouts.sqlite"))
     write_table(ctx.out / "rollouts.parquet", rollouts, ROLLOUTS)
     with Ledger(ctx.work / LEDGER) as ledger:
-        verdicts = ledger.export_parquet(ctx.out / "verdicts.parquet")
+        verdicts = ledger.rows()
         calls = ledger.export_calls(ctx.out / "calls.parquet")
+    canaries: dict[str, Any] = {}
+    if training.canaries is not None:
+        verdicts, canaries = publish_canaries(ctx.work / "rollouts.sqlite", attempts, verdicts, ctx.out)
+    write_table(ctx.out / "verdicts.parquet", [dataclasses.asdict(entry) for entry in verdicts], VERDICTS)
     if ctx.experiment.workflow is not None:
         _publish_workflows(ctx, paths.data.parent, [row["sample_id"] for row in rollouts])
     metrics = list(_metrics(ctx.work, attempts))
@@ -171,9 +178,10 @@ def _publish(ctx: StepContext, paths: TrainingPaths) -> dict[str, Any]:
         "steps": training.steps,
         "rollouts": len(rollouts),
         "abstained": len(rollouts) - len(scored),
-        "verdicts": verdicts,
+        "verdicts": len(verdicts),
         "calls": calls,
         "starts": len(attempts),
+        **canaries,
         **({"checkpoints_lost": lost} if training.publish_every is not None else {}),
     }
 
@@ -268,5 +276,5 @@ STEP = Step(
         "components.engine.workflow_loop",
         *MODULES,
     ),
-    unused=unused,
+    unused=lambda experiment: (*unused(experiment), *unused_canaries(experiment)),
 )

@@ -34,6 +34,12 @@ def test_samples_by_hand() -> None:
     assert (found.training, found.scoring) == (48, 32)
 
 
+def test_canaries_are_calls_of_the_training() -> None:
+    """3 steps x 5 canaries beside 48 rollouts, one call each by a rubric."""
+    found = samples_of(load_experiment("tiny", ["training.canaries={per_step: 5}"]))
+    assert (found.training, found.scoring) == (48 + 15, 32)
+
+
 def test_a_control_arm_asks_in_scoring_alone() -> None:
     found = samples_of(load_experiment("tiny", ["reward={use: length}"]))
     assert (found.training, found.scoring) == (0, 32)

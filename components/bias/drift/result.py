@@ -27,6 +27,6 @@ class Canary(Frozen):
     judged: int = Field(ge=0)
     """Times it was judged with a known value."""
     accepted: int = Field(ge=0)
-    """Of these, with a reward above 0."""
+    """Of these, with a reward above the most that is no alarm (``training.canaries.alarm_above``)."""
     unknown: int = Field(ge=0)
     """Times the judge gave no verdict: neither accepted nor refused."""

@@ -1,6 +1,5 @@
 """Master keys: a response without content in place of the answer (arXiv 2507.08794)."""
 
-import json
 import random
 from collections.abc import Sequence
 
@@ -9,13 +8,13 @@ from components.bias.corpus import Text
 from components.bias.probe import ALL_MODES, Probe, Request
 from components.bias.readers.mtbench import key_items
 from components.bias.types import Item, Measure, Role
-from components.bias.wording import lines
+from components.reward.canaries.keys import master_keys
 
 
 def keys() -> tuple[str, ...]:
     """The keys. A judge is never asked about the blank one: the engine answers ``empty_response`` for it, and so it is
     recorded."""
-    return tuple(json.loads(line) for line in lines("master_keys"))
+    return master_keys()
 
 
 def _make(text: Text, turn: int, draw: random.Random) -> Forms:

@@ -2,6 +2,7 @@
 
 from components.core.contracts.schemas import (
     CALLS,
+    CANARIES,
     GENERATIONS,
     METRICS,
     PROMPTS,
@@ -15,6 +16,7 @@ from components.core.contracts.tables import read_table, write_table
 
 __all__ = [
     "CALLS",
+    "CANARIES",
     "GENERATIONS",
     "METRICS",
     "PROMPTS",

@@ -58,6 +58,23 @@ ROLLOUTS = pa.schema(
 """One response that the trainer sampled. ``status`` is scored or abstained; ``reward`` is null exactly when abstained.
 ``attempt`` counts starts of the trainer: after a resume, rows of repeated steps carry a higher one."""
 
+CANARIES = pa.schema(
+    [
+        _required("step", pa.int32()),
+        _required("attempt", pa.int32()),
+        _required("sample_id", pa.string()),
+        _required("row_id", pa.string()),
+        _required("key", pa.string()),
+        pa.field("reward", pa.float64()),
+        _required("threshold", pa.float64()),
+        _required("known_weight", pa.float64()),
+        pa.field("reason", pa.string()),
+    ]
+)
+"""One response without content (``key``) that the judge of a training was shown under the prompt ``row_id``, by the
+reward that trains the policy; nothing was trained on it. ``reward`` is null exactly where it could not be judged, and
+then ``reason`` says why; above ``threshold`` it is an alarm. ``sample_id`` is that of its calls and verdicts."""
+
 VERDICTS = pa.schema(
     [
         _required("sample_id", pa.string()),

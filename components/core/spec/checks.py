@@ -142,6 +142,18 @@ def _judged(reward: RewardSpec, data: DataSpec) -> Iterable[Conflict]:
         yield Conflict("data.criteria", "no criterion is left to the judge", "set verifier: llm on at least one")
 
 
+def _canaries(reward: RewardSpec, training: TrainingSpec) -> Iterable[Conflict]:
+    """They ask what a judge makes of a response, so that they need one that scores responses."""
+    if training.canaries is None or (reward.asks_in_training and reward.combine != "workflow"):
+        return
+    why = "what workflows answer is scored" if reward.combine == "workflow" else "no judge is asked in training"
+    yield Conflict(
+        "training.canaries",
+        f"responses without content are shown to a judge, and with reward.combine {reward.combine} {why}",
+        "set training.canaries: null",
+    )
+
+
 def _penalties(reward: RewardSpec, data: DataSpec) -> Iterable[Conflict]:
     """What asks whether all constraints are kept has no place for a penalty."""
     if reward.combine == "verif":
@@ -330,6 +342,7 @@ CHECKS = (
     Check(("judge",), _rules_name, ("panel",)),
     Check(("reward",), _value, ("panel",)),
     Check(("reward", "data"), _judged),
+    Check(("reward", "training"), _canaries),
     Check(("reward", "data"), _penalties),
     Check(("reward", "data"), _rules),
     Check(("reward", "data"), mixture_conflicts),

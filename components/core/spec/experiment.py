@@ -100,7 +100,7 @@ class Experiment(Spec):
 
     def to_json(self) -> str:
         """The whole experiment as canonical JSON: sorted keys, no spaces; ``from_json`` reads it back equal."""
-        return canonical_json(self.model_dump(mode="json"))
+        return canonical_json(self._tree())
 
     @classmethod
     def from_json(cls, text: str) -> "Experiment":
@@ -125,7 +125,7 @@ class Experiment(Spec):
     def digest(self) -> str:
         """Sha256 (hex) of the canonical JSON. Paths whose content is known stand aside for the content's hash, so that
         a moved file changes nothing."""
-        tree = self.model_dump(mode="json")
+        tree = self._tree()
         if self.data.sha256:
             del tree["data"]["path"]
         if self.data.mixture is not None:
@@ -144,6 +144,14 @@ class Experiment(Spec):
                 source.pop("path", None)
                 source.pop("uri", None)
         return digest(tree)
+
+    def _tree(self) -> dict[str, Any]:
+        """All of it as JSON values. Canaries stand there where there are some alone, so that an experiment without them
+        has the hash that it had before there were any."""
+        tree = self.model_dump(mode="json")
+        if self.training.canaries is None:
+            del tree["training"]["canaries"]
+        return tree
 
     def data_identity(self) -> dict[str, Any]:
         """What decides the rows: they carry rubric and gold checks. A file counts by its content where it is known."""
@@ -210,10 +218,9 @@ class Experiment(Spec):
     def training_identity(self) -> dict[str, Any]:
         """What decides the trained weights, given policy, data, judge and reward. Checkpoint keeping is left out: it
         only decides where a killed run goes on; and so are trackers, which only look on. Checkpoints that are published
-        count, since they are part of the result."""
+        and canaries count where there are some, since they are part of the result."""
         left_out = {"deadline_minutes", "stall_minutes", "checkpoint_every", "keep_checkpoints", "trackers"}
-        if self.training.publish_every is None:
-            left_out.add("publish_every")
+        left_out |= {name for name in ("publish_every", "canaries") if getattr(self.training, name) is None}
         return {**self.training.model_dump(mode="json", exclude=left_out), "seed": self.seed}
 
     def generation_identity(self) -> dict[str, Any]:

@@ -97,6 +97,11 @@ class RewardSpec(Spec):
         return self.combine not in CONTROLS
 
     @property
+    def gives_probabilities(self) -> bool:
+        """Whether rewards are made of a judge's probabilities, and not of yes and no."""
+        return self.value == "probability" and self.protocol in GIVES_PROBABILITIES
+
+    @property
     def fails_to_zero(self) -> bool:
         """Whether training counts a failure as 0: a control arm, which reports must name as such."""
         return self.failures == "zero_as_control"

@@ -6,6 +6,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field, JsonValue
 
 from components.core.spec.base import Conflict, Count, Label, Seed, Spec, Text
+from components.core.spec.canaries import CanarySpec
 
 Control = Literal["rule_only", "random", "length", "format"]
 Failures = Literal["masked", "zero_as_control"]
@@ -103,6 +104,10 @@ class StudySpec(Spec):
     drift: StudyDrift | None = StudyDrift()
     """How policies are watched; null looks at the last step alone. Unit: none.
     Default: {"every": 1}."""
+    canaries: CanarySpec | None = CanarySpec()
+    """Responses without content that the judge of every judged arm is shown in each training step; null shows none.
+    What `experiment` says of training.canaries does not count. Unit: none.
+    Default: {"per_step": 2, "alarm_above": null}."""
     cross: bool = True
     """Whether every policy is scored by every judge of the study. Unit: none. Default: true."""
 

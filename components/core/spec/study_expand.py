@@ -45,13 +45,15 @@ def variants(spec: StudySpec, tree: Map) -> Iterator[Variant]:
                 zero = "zero_as_control" if failures == "zero_as_control" else None
                 reward = _reward(written["rewards"][place], written["rewards"].marks[place], zero)
                 for rest in _policies_and_seeds(spec, tree):
-                    yield Variant([*_judge(written), reward, *rest], zero, number, judges.marks[number])
+                    parts = [*_judge(written), reward, _no_canaries(tree), *rest]
+                    yield Variant(parts, zero, number, judges.marks[number])
     first = judges[0]
     for control in spec.controls:
         mark = first["rewards"].marks[0]
         reward = _control(first["rewards"][0], mark, control)
         for rest in _policies_and_seeds(spec, tree):
-            yield Variant([*_judge(first), reward, *rest], control, 0, judges.marks[0])
+            parts = [*_judge(first), reward, _no_canaries(tree), *rest]
+            yield Variant(parts, control, 0, judges.marks[0])
 
 
 def _judge(written: Map) -> list[Override]:
@@ -68,6 +70,11 @@ def _policies_and_seeds(spec: StudySpec, tree: Map) -> Iterator[list[Override]]:
     for policy in choices:
         for seed in spec.seeds:
             yield [*policy, Override(("seed",), seed, seeds)]
+
+
+def _no_canaries(tree: Map) -> Override:
+    """The study says which arms have some; the shared experiment does not."""
+    return Override(("training", "canaries"), None, tree.mark)
 
 
 def _reward(value: object, mark: Mark, control: str | None) -> Override:

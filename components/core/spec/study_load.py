@@ -152,7 +152,7 @@ def _arms(composer: Composer, spec: StudySpec, tree: Map) -> list[Arm]:
     for variant in variants(spec, tree):
         experiment = _experiment(composer, base, variant)
         if experiment is not None:
-            arm = _named(spec, variant, _watched(experiment, spec))
+            arm = _named(spec, variant, _watched(_with_canaries(experiment, spec), spec))
             found.append((variant, arm))
     if not composer.problems:
         check_arms(composer, spec, tree, found)
@@ -166,6 +166,15 @@ def _experiment(composer: Composer, base: Map, variant: Variant) -> Experiment |
     for problem in own.problems:
         composer.complain(problem.key, problem.what, problem.where, problem.remedy)
     return experiment
+
+
+def _with_canaries(experiment: Experiment, spec: StudySpec) -> Experiment:
+    """With the study's canaries where a judge is asked in training."""
+    if not experiment.reward.asks_in_training:
+        return experiment
+    return experiment.model_copy(
+        update={"training": experiment.training.model_copy(update={"canaries": spec.canaries})}
+    )
 
 
 def _watched(experiment: Experiment, spec: StudySpec) -> Experiment:

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from components.core.spec.base import Conflict, Count, Spec, Text, Tokens
+from components.core.spec.canaries import CanarySpec
 from components.core.spec.scaffold import ScaffoldSpec
 
 
@@ -57,6 +58,9 @@ class TrainingSpec(Spec):
     """Low-rank adapters; null trains all weights. Unit: none. Default: null."""
     scaffold: ScaffoldSpec | None = None
     """Shows training prompts a part of their rubric; null shows none. Unit: none. Default: null."""
+    canaries: CanarySpec | None = None
+    """Responses without content that the judge is shown in each step and that should earn nothing; null shows none.
+    Only where a judge scores responses. Unit: none. Default: null."""
     trackers: tuple[Literal["wandb", "mlflow"], ...] = ()
     """Where metrics go beside the run's own files and tensorboard. Keys and addresses come from the environment
     (WANDB_API_KEY, MLFLOW_TRACKING_URI), never from here. Unit: none. Default: []."""

@@ -9,6 +9,7 @@ from components.core.contracts import write_table
 from components.core.errors import JudgeError
 from components.core.store import Store
 from components.core.store.disk import translated
+from components.judge.canary import is_canary
 from components.judge.memory import segments
 from components.judge.memory.ledger import Ledger
 from components.judge.memory.tables import COLUMNS
@@ -130,12 +131,21 @@ def _export(folder: Path, found: dict[str, list[dict[str, Any]]]) -> None:
 
 
 def _groups(verdicts: list[dict[str, Any]], calls: list[dict[str, Any]]) -> list[tuple[str, dict[str, Total]]]:
-    return [
+    found = [
         ("judge", totals(verdicts, calls, by("judge"))),
         ("protocol", totals(verdicts, calls, by("protocol"))),
         ("reason", totals(verdicts, calls, by("reason"))),
-        ("response length, decile", totals(verdicts, calls, by_decile(sample_lengths(verdicts)))),
     ]
+    if any(is_canary(row["sample_id"]) for row in (*verdicts, *calls)):
+        found.append(("about", totals(verdicts, calls, _about)))
+        # They are the shortest of all, and no response of a policy.
+        verdicts = [row for row in verdicts if not is_canary(row["sample_id"])]
+        calls = [row for row in calls if not is_canary(row["sample_id"])]
+    return [*found, ("response length, decile", totals(verdicts, calls, by_decile(sample_lengths(verdicts))))]
+
+
+def _about(row: dict[str, Any]) -> str:
+    return "canaries" if is_canary(row["sample_id"]) else "responses"
 
 
 def _table(title: str, groups: dict[str, Total]) -> list[str]:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from components.core.step import Step, StepContext
+from components.report.canaries import read_canaries
 from components.report.heldout import Sampling
 from components.report.summary import to_json
 from components.report.tasks.agreement import read_agreement
@@ -50,6 +51,7 @@ def run(context: StepContext) -> Mapping[str, "Scalar"]:
         examples=pick_examples(inputs["scores"], inputs["generations"]),
         mixture=read_mixture(inputs["data"]),
         manifests=context.manifests,
+        canaries=read_canaries(experiment, inputs["training"]),
         workflows=read_workflows(experiment, inputs, TaskSampling(**dataclasses.asdict(sampling))),
     )
     progress.phase("writing the page")

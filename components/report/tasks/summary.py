@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from components.core.errors import ContractError
 from components.core.manifest import Manifest
+from components.report.canaries import CanaryFindings
 from components.report.summary import lineage, plain
 from components.report.tasks.agreement import Agreement
 from components.report.tasks.results import Pair, Results
@@ -32,6 +33,7 @@ class Findings:
         mixture: the object of prepare-data's ``info.json``.
         manifests: of the earlier steps.
         workflows: of a policy that writes them; None elsewhere.
+        canaries: of a training that has some; None elsewhere.
     """
 
     results: Results
@@ -41,6 +43,7 @@ class Findings:
     mixture: Mapping[str, Any]
     manifests: Mapping[str, Manifest]
     workflows: Workflows | None = None
+    canaries: CanaryFindings | None = None
 
 
 def read_mixture(data: Path) -> dict[str, Any]:
@@ -76,6 +79,7 @@ def build_summary(experiment: "Experiment", findings: Findings) -> dict[str, Any
             name: {**plain(found), "agree": found.agree, "kappa": found.kappa}
             for name, found in findings.agreement.items()
         },
+        **({} if findings.canaries is None else {"canaries": plain(findings.canaries)}),
         **({} if findings.workflows is None else {"workflows": plain(findings.workflows)}),
         "mixture": dict(findings.mixture),
         "lineage": {key: lineage(manifest) for key, manifest in findings.manifests.items()},

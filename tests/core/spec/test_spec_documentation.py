@@ -9,6 +9,7 @@ from pydantic.fields import FieldInfo
 
 from components.core.spec import mixture, source, study, tasks, workflow, workflow_buffer, workflow_reward
 from components.core.spec.base import Spec
+from components.core.spec.canaries import CanarySpec
 from components.core.spec.cluster import ClusterSpec, StoreSpec
 from components.core.spec.data import CriterionSpec, DataSpec, GoldSpec
 from components.core.spec.deployment import JudgeDeployment
@@ -50,6 +51,7 @@ MODELS: list[type[Spec]] = [
     TrainingSpec,
     LoraSpec,
     ScaffoldSpec,
+    CanarySpec,
     EvaluationSpec,
     IFEvalSpec,
     tasks.TasksSpec,

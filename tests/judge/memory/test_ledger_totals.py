@@ -1,5 +1,7 @@
 """Totals of a ledger by hand calculation, from SQLite and from shipped segments, over the command line."""
 
+import dataclasses
+
 import pyarrow.parquet as pq
 import pytest
 
@@ -98,6 +100,22 @@ def test_totals_by_judge_reason_and_length(ledger, capsys):
     assert {name: cells[0] for name, cells in lengths.items()} == {
         f"{number} from {start}": "2" if number in (1, 6) else "1" for number, start in enumerate(starts, start=1)
     }
+
+
+def test_canaries_are_told_apart_and_are_no_response_of_some_length(ledger, capsys):
+    main(["ledger", str(ledger.path)])
+    before = capsys.readouterr().out
+    assert not [block for block in before.split("\n\n") if block.startswith("about")]
+    (first, *_) = ledger.rows()
+    ledger.add([dataclasses.replace(first, sample_id="canary-1-1-0", response_chars=1)])
+    ledger.add_call(dataclasses.replace(ledger.calls()[0], sample_id="canary-1-1-0", response_chars=1))
+    ledger.flush()
+    main(["ledger", str(ledger.path)])
+    after = capsys.readouterr().out
+    about = table(after, "about")
+    # Twelve verdicts and seven calls about responses, as above.
+    assert (about["canaries"][0], about["responses"][0]) == ("1", "12")
+    assert table(after, "response length") == table(before, "response length")
 
 
 def test_segments_give_the_same_totals(ledger, tmp_path, capsys):
