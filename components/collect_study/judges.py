@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from components.bias import clusters
@@ -17,7 +17,10 @@ from components.bias.scripted.inprocess import expected
 from components.bias.scripted.judge import ScriptedJudge
 from components.bias.study_result import Skipped
 from components.bias.types import Mode, Outcome
+from components.collect_study.agreeing import heldout_agreement, probe_agreement
 from components.collect_study.found import Files, Found
+from components.collect_study.heldout import Held
+from components.collect_study.repeating import NEVER, noises
 from components.core.spec.source import ScriptedSource
 from components.study.detecting import detectables
 from components.study.probe_plan import plan_of
@@ -32,8 +35,17 @@ CORRECTION = "Holm over all probes and modes of a judge"
 _INTERVAL = "t on the CR2 error clustered by text; of shares Wilson's with the effective number of items"
 
 
-def judges(study: "Study", found: Found, files: Files, confidence: float) -> tuple[list[Judge], list[Skipped]]:
-    """Every judge with its biases, and what could not be probed with the reason.
+def judges(
+    study: "Study", found: Found, files: Files, confidence: float, held: Mapping[str, Sequence[Held]] | None = None
+) -> tuple[list[Judge], list[Skipped]]:
+    """Every judge with its biases, its noise and its agreement with gold, and what could not be probed with the reason.
+
+    Args:
+        study: whose.
+        found: its records.
+        files: its tables.
+        confidence: coverage of the intervals.
+        held: judge -> held-out responses with gold under it; those of a panel are the panel's, and no member's.
 
     Raises:
         GavelError: a table is missing or breaks its contract.
@@ -55,7 +67,8 @@ def judges(study: "Study", found: Found, files: Files, confidence: float) -> tup
         for judge in scorer.experiment.judges():
             own = name if scorer.experiment.panel is None else f"{judge.name} in {name}"
             mine = [outcome for outcome in outcomes if outcome.judge == judge.name]
-            told.append(_judge(study, scorer, judge, own, mine, confidence))
+            alone = (held or {}).get(name, ()) if scorer.experiment.panel is None else None
+            told.append(_judge(study, scorer, judge, own, mine, confidence, alone))
     return told, skipped
 
 
@@ -74,7 +87,13 @@ def detectable(study: "Study") -> list[Detectable]:
 
 
 def _judge(
-    study: "Study", scorer: "Arm", judge: "JudgeSpec", name: str, outcomes: Sequence[Outcome], confidence: float
+    study: "Study",
+    scorer: "Arm",
+    judge: "JudgeSpec",
+    name: str,
+    outcomes: Sequence[Outcome],
+    confidence: float,
+    held: Sequence[Held] | None,
 ) -> Judge:
     probes = all_probes()
     reasons: dict[tuple[str, Mode], dict[str, int]] = defaultdict(lambda: defaultdict(int))
@@ -84,6 +103,9 @@ def _judge(
     measures = {probe.name: probe.measure for probe in probes.values()}
     effects = measure_effects(outcomes, measures, confidence=confidence)
     plan = plan_of(study.spec.probes, judge, scorer.experiment, study.spec.seeds[0])
+    items = {(part.probe.name, item.item_id): item for part in plan.parts for item in part.items}
+    seed = study.spec.seeds[0]
+    again = noises(outcomes, seed=seed)
     least = {(each.probe, each.mode): each.effect for each in detectables(plan, study.spec.probes.alpha)}
     planted = planted_effects(judge.source, plan) if isinstance(judge.source, ScriptedSource) else None
     biases = [
@@ -104,6 +126,12 @@ def _judge(
         protocol=scorer.experiment.reward.protocol,
         scripted=planted is not None,
         biases=tuple(biases),
+        agreement=(
+            *([] if held is None else heldout_agreement(held, seed=seed, confidence=confidence)),
+            *probe_agreement(outcomes, items, seed=seed, confidence=confidence),
+        ),
+        noise=tuple(again),
+        noise_unknown="" if again else NEVER if outcomes else "it was not probed",
     )
 
 

@@ -11,6 +11,7 @@ from components.collect_study.arms import arm_results, crossings, wins
 from components.collect_study.costs import abstentions, costs
 from components.collect_study.findings import findings
 from components.collect_study.found import Files, Found, find_all
+from components.collect_study.heldout import heldout_decisions
 from components.collect_study.judges import CORRECTION, detectable, judges
 from components.core.identity import digest
 from components.core.manifest import Scalar
@@ -81,7 +82,8 @@ def collected(study: "Study", found: Found, files: Files) -> StudyResult:
         GavelError: a table is missing or breaks its contract.
     """
     spec = study.spec
-    told, skipped = judges(study, found, files, CONFIDENCE)
+    held = heldout_decisions(study, found, files)
+    told, skipped = judges(study, found, files, CONFIDENCE, held)
     arms = arm_results(study, found, files, CONFIDENCE)
     skipped += [
         Skipped(what=f"arm {arm.name}", reason=arm.reason, failed=arm.state == "failed")
