@@ -13,6 +13,7 @@ from components.collect_study.findings import findings
 from components.collect_study.found import Files, Found, find_all
 from components.collect_study.heldout import heldout_decisions
 from components.collect_study.judges import CORRECTION, detectable, judges
+from components.collect_study.probed import all_probed
 from components.core.identity import digest
 from components.core.manifest import Scalar
 from components.core.spec.study import ENOUGH_ITEMS, ENOUGH_SEEDS
@@ -83,7 +84,8 @@ def collected(study: "Study", found: Found, files: Files) -> StudyResult:
     """
     spec = study.spec
     held = heldout_decisions(study, found, files)
-    told, skipped = judges(study, found, files, CONFIDENCE, held)
+    probed, skipped = all_probed(study, found, files)
+    told = judges(study, probed, held, CONFIDENCE)
     arms = arm_results(study, found, files, CONFIDENCE)
     skipped += [
         Skipped(what=f"arm {arm.name}", reason=arm.reason, failed=arm.state == "failed")
@@ -103,7 +105,7 @@ def collected(study: "Study", found: Found, files: Files) -> StudyResult:
         detectable=tuple(detectable(study)),
         arms=tuple(arms),
         crossings=tuple(crossings(study, found, files, CONFIDENCE)),
-        findings=findings(study, told, arms, wins(study, found, files), CONFIDENCE),
+        findings=findings(study, probed, told, arms, wins(study, found, files), held, CONFIDENCE),
         costs=tuple(costs(study, found, files)),
         abstained=tuple(abstentions(study, found, files, CONFIDENCE)),
         skipped=tuple(skipped),

@@ -90,10 +90,11 @@ def test_ids_are_unique_and_every_reference_meets_one(page):
 
 def test_the_csv_links_hold_the_files_and_the_files_the_numbers(page, folder):
     links = re.findall(r'download="([^"]+)" href="data:text/csv;charset=utf-8;base64,([^"]+)"', page)
-    assert {name for name, _ in links} == {path.name for path in (folder / "figures").iterdir()}
-    assert len(links) == page.count("<figure>")
+    files = {path.name: path for part in ("figures", "tables") for path in (folder / part).iterdir()}
+    assert {name for name, _ in links} == set(files)
+    assert len(links) == len(files) == page.count("<figure>") + len(list((folder / "tables").iterdir()))
     for name, data in links:
-        assert base64.b64decode(data) == (folder / "figures" / name).read_bytes()
+        assert base64.b64decode(data) == files[name].read_bytes()
     rows = list(csv.DictReader(io.StringIO((folder / "figures" / "biases_2.csv").read_text(encoding="utf-8"))))
     (row,) = [row for row in rows if (row["probe"], row["mode"]) == ("verbosity", "binary")]
     assert (float(row["value"]), row["n"], row["clusters"], row["flagged"]) == (pytest.approx(0.29), "48", "40", "yes")
