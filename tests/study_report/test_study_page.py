@@ -196,6 +196,42 @@ def test_what_is_no_number_becomes_unknown():
     assert Estimate.of(0.5, 0.1, float("inf"), n=3, why="no variation").low is None
 
 
+def test_agreement_noise_and_chances_stand_with_their_basis_or_their_reason(page):
+    text = text_of(page)
+    assert (
+        "as in training 70.0 % 64.0 % to 76.0 % n = 48 in 40 unknown it takes right and wrong responses n = 0" in text
+    )
+    assert "small-rubric unknown: no probe asked the same twice" in text
+    assert "+12.5 points +6.5 to +18.5 n = 48 in 40 \u22125.0 points \u221211.0 to +1.0 n = 48 in 40" in text
+    assert "Against gold on held-out responses small-lr is right in 70.0 %" in text
+
+
+def test_remedies_are_told_with_and_without_an_interval_and_absent_ones_with_the_reason(page):
+    text = text_of(page)
+    assert "drift: length small-rubric drift with failures counted as zero" in text
+    assert "+26.0 one seed n = 1 not shown" in text
+    assert "Masking: 1 comparisons, none with an interval." in text
+    assert (
+        "Length control is shown to make a bias or drift smaller in 1 of 1 comparisons, and larger in 0; most of all"
+        in text
+    )
+    assert "Swap average: no probe was asked <i>pairwise</i>." in text
+    assert "<i>pairwise</i>" not in page
+
+
+def test_the_tables_hold_every_number_in_full(folder):
+    names = {path.stem for path in (folder / "tables").iterdir()}
+    kinds = {"agreement", "calibration", "noise", "opportunity", "remedies", "contrasts", "leakage", "absent"}
+    assert names == kinds
+    rows = list(csv.DictReader(io.StringIO((folder / "tables" / "remedies.csv").read_text(encoding="utf-8"))))
+    assert [(row["remedy"], row["smaller_by"], row["smaller_by_low"], row["smaller_by_why"]) for row in rows] == [
+        ("length_control", "0.26", "0.2", ""),
+        ("masking", "26.0", "", "one seed"),
+    ]
+    noise = list(csv.DictReader(io.StringIO((folder / "tables" / "noise.csv").read_text(encoding="utf-8"))))
+    assert [row["alpha_why"] for row in noise] == ["", "no probe asked the same twice", ""]
+
+
 @pytest.mark.slow
 def test_a_browser_shows_it_at_every_width_without_sideways_scrolling(folder, tmp_path):
     browser = shutil.which("chromium") or shutil.which("google-chrome")
