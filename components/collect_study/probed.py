@@ -74,7 +74,9 @@ def all_probed(study: "Study", found: Found, files: Files) -> tuple[list[Probed]
             outcomes = read_outcomes(files.get(record, "outcomes", "outcomes.parquet"))
             for each in json.loads(files.get(record, "outcomes", "skipped.json").read_text(encoding="utf-8")):
                 mode = f" ({each['mode']})" if each["mode"] else ""
-                skipped.append(Skipped(what=f"probe {each['probe']}{mode} of judge {name}", reason=each["reason"]))
+                panel = scorer.experiment.panel
+                whose = name if panel is None or each["judge"] == panel.name else f"{each['judge']} in {name}"
+                skipped.append(Skipped(what=f"probe {each['probe']}{mode} of judge {whose}", reason=each["reason"]))
         told += _of(study, scorer, name, outcomes)
     return told, skipped
 

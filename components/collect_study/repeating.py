@@ -12,6 +12,8 @@ from components.collect_study.agreeing import of_clusters
 NEVER: Final = "no probe asked the same twice: add retry to probes.names"
 _EQUAL: Final = "all askings of all items got one value: alpha compares with chance, which has nothing to vary either"
 
+_STILL: Final = "too little varies between texts for an interval; that of the contradicting share stands beside it"
+
 
 def noises(outcomes: Sequence[Outcome], *, seed: int) -> list[Noise]:
     """A row for each mode in which questions were asked again; none where none was.
@@ -29,7 +31,10 @@ def noises(outcomes: Sequence[Outcome], *, seed: int) -> list[Noise]:
             continue
         told = noise(again, seed=seed)
         why = "no question has two known answers"
-        alpha_why = (why if told.flips.value is None else _EQUAL) if told.alpha is None else "fewer than two texts"
+        if told.alpha is None:
+            alpha_why = why if told.flips.value is None else _EQUAL
+        else:
+            alpha_why = "fewer than two texts" if told.flips.texts < 2 else _STILL
         found.append(
             Noise(
                 mode=mode,

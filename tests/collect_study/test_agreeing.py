@@ -123,6 +123,17 @@ def test_a_judge_that_always_says_the_same_has_no_noise_and_no_alpha() -> None:
     assert "one value" in found.alpha.why
 
 
+def test_repetitions_that_never_contradict_have_an_alpha_of_one_without_an_interval() -> None:
+    outcomes = [
+        _outcome(str(item), Role.BASE, float(item % 2), probe="retry", repeat=repeat)
+        for item in range(9)
+        for repeat in range(2)
+    ]
+    (found,) = noises(outcomes, seed=1)
+    assert (found.alpha.value, found.alpha.low) == (1.0, None)
+    assert "too little varies" in found.alpha.why
+
+
 def test_alphas_interval_holds_that_of_jackknifed_units() -> None:
     # Forty units of two readings, ten of which differ: the interval must hold the value, and be no point.
     outcomes = [
