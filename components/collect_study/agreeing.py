@@ -63,7 +63,7 @@ def probe_agreement(outcomes: Sequence[Outcome], items: Items, *, seed: int, con
 def _source(outcome: Outcome, items: Items) -> str:
     item = items.get((outcome.probe, outcome.item_id))
     if item is None or item.source == "shipped":
-        return f"probe {outcome.probe.replace('_', ' ')}: good answer against the one made to pass for it"
+        return f"probe {outcome.probe.replace('_', ' ')}: good answer against a worse one with the factor"
     return item.source
 
 

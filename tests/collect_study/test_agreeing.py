@@ -74,7 +74,7 @@ def test_decided_items_stand_apart_by_probe() -> None:
         _outcome("a", Role.PLACEBO, 0.0, probe="fallacy", gold=Role.BASE),
     ]
     (found,) = probe_agreement(outcomes, {}, seed=1, confidence=0.95)
-    assert found.source == "probe fallacy: good answer against the one made to pass for it"
+    assert found.source == "probe fallacy: good answer against a worse one with the factor"
     assert (found.accuracy.value, found.accuracy.n) == (0.5, 2)
 
 
