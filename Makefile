@@ -53,7 +53,7 @@ KNOWN_rescore := GENERATIONS ROLLOUTS DATA OUTPUT EXPERIMENT JUDGE REWARD ENDPOI
 KNOWN_judge := JUDGE SET
 KFP := KFP_HOST KFP_UI KFP_NAMESPACE KFP_TOKEN KFP_TOKEN_FILE KFP_COOKIES KFP_CA KFP_API
 KNOWN_compile := CLUSTER ALLOW_TAGS STANDALONE KFP_API
-KNOWN_submit := EXPERIMENT JUDGE SEED START_FROM CHECKPOINT BASE SET ALLOW_TAGS $(KFP)
+KNOWN_submit := EXPERIMENT STUDY JUDGE SEED START_FROM CHECKPOINT BASE SET ALLOW_TAGS $(KFP)
 KNOWN_runs := EXPERIMENT $(KFP)
 KNOWN_logs := RUN STEP $(KFP)
 KNOWN_report := RUN $(KFP)
@@ -194,10 +194,10 @@ compile: $(VENV)/.ready ## Compile the pipelines to build/*.yaml for CLUSTER=h80
 
 # What is given on the command line is in the environment of these commands; KFP_TOKEN is best set there alone.
 .PHONY: submit
-submit: $(VENV)/.ready ## Start EXPERIMENT= on the cluster of KFP_HOST=: [JUDGE= SEED= START_FROM= CHECKPOINT= BASE=1 SET=]
+submit: $(VENV)/.ready ## Start EXPERIMENT= or STUDY= on the cluster of KFP_HOST=: [JUDGE= SEED= START_FROM= CHECKPOINT= BASE=1 SET=]
 	@$(PY) -m pipelines submit $(call text,EXPERIMENT=$(call given,EXPERIMENT)) $(call text,JUDGE=$(call given,JUDGE)) \
 	  $(call text,SEED=$(SEED)) $(call text,START_FROM=$(START_FROM)) $(call text,CHECKPOINT=$(CHECKPOINT)) \
-	  $(call text,BASE=$(BASE)) $(SET)
+	  $(call text,BASE=$(BASE)) $(call text,STUDY=$(call given,STUDY)) $(SET)
 
 .PHONY: runs
 runs: $(VENV)/.ready ## List the runs on the cluster of KFP_HOST=: [EXPERIMENT=]

@@ -21,7 +21,7 @@ def plan_study(study: "Study") -> tuple[list[str], Sequence["Problem"]]:
     Args:
         study: with all its arms.
     """
-    plan = make_plan([arm.experiment for arm in study.arms], Assumptions())
+    plan = make_plan([arm.experiment for arm in study.arms], Assumptions(), queued=True)
     lines = [_head(study), "", *_table(study.arms, plan.runs), "", *_scoring(study), "", *_smallest(study), ""]
     return [*lines, *_notes(study)], plan.problems
 

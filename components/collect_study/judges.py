@@ -99,7 +99,14 @@ def _judge(study: "Study", about: Probed, held: Mapping[str, Sequence[Held]], co
 
 def planted_effects(source: ScriptedSource, plan: Plan) -> dict[tuple[str, Mode], float]:
     """What the probes should find in a scripted judge, by probe and mode; without noise."""
-    judge = ScriptedJudge(source.biases, source.seed, source.quality, source.sight, noise=source.noise)
+    judge = ScriptedJudge(
+        source.biases,
+        source.seed,
+        source.quality,
+        source.sight,
+        noise=source.noise,
+        strained_words=source.strained_words,
+    )
     return {
         (part.probe.name, part.mode): expected(judge, part.items, part.probe.measure, part.mode)
         for part in plan.parts

@@ -6,7 +6,7 @@ from components.bias.study_result import FILE, StudyResult
 from components.collect_study.work import publish_report
 from components.core.request import store_url
 from components.core.spec.study_load import load_study
-from components.core.step.kfp import Artifact, boundary, numbers
+from components.core.step.kfp import Artifact, boundary, note_run, numbers
 from components.study.records import read_file
 from components.study_report.summary import headline
 from components.study_report.write import PAGE
@@ -27,3 +27,4 @@ def kfp_report(study: str, store: str, html: Artifact, metrics: Artifact) -> Non
         path = Path(html.path)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(read_file(store, left, PAGE))
+        note_run("study-report", store, uri=left.uri, sha256=left.sha256)

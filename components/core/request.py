@@ -8,14 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from components.core.errors import ConfigError
-from components.core.services.state import source_root
+from components.core.services.state import with_sources
 
 if TYPE_CHECKING:
     from components.core.spec import Experiment
 
 _NAME = re.compile(r"[\w.-]+")
-SOURCES = "$GAVEL/"
-"""Stands in an experiment's text for the folder of the sources, which lies elsewhere in an image."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +53,7 @@ class Request:
         """
         from components.core.spec import Experiment, load_experiment
 
-        text = self.experiment.strip().replace(SOURCES, f"{source_root()}/")
+        text = with_sources(self.experiment.strip())
         if not text:
             remedy = "give the YAML of an experiment, or a name in configs/experiments"
             raise ConfigError("the experiment is empty", where="parameter experiment", remedy=remedy)

@@ -91,8 +91,14 @@ class Plan:
     assumed: Assumptions
 
 
-def make_plan(experiments: Sequence["Experiment"], assumed: Assumptions) -> Plan:
-    """What the experiments ask for when they run at the same time; looks at nothing but their specification."""
+def make_plan(experiments: Sequence["Experiment"], assumed: Assumptions, *, queued: bool = False) -> Plan:
+    """What the experiments ask for when they run at the same time; looks at nothing but their specification.
+
+    Args:
+        experiments: to run.
+        assumed: what the figures rest on.
+        queued: trainings may wait for one another, as the arms of a study do; their judges are all up meanwhile.
+    """
     runs = [_run(experiment, assumed) for experiment in experiments]
     judges = _judges(runs)
     asking = [experiment for experiment in experiments if experiment.served()]
@@ -109,13 +115,14 @@ def make_plan(experiments: Sequence["Experiment"], assumed: Assumptions) -> Plan
         if cluster.kubernetes is not None:
             here = [run for run in runs if run.experiment.cluster.name == name]
             kept = [pod for plan in judges if plan.cluster == name for pod in plan.pods]
-            at_once = [pod for run in here for pod in run.pods] + kept
-            found = list(refusals.too_many_pods(at_once, cluster.kubernetes, name))
+            trainings = [run.pods for run in here] if queued else [[pod for run in here for pod in run.pods]]
             # Generation of one run may wait for that of another, but not for the judges.
-            for run in here:
-                if not found and run.answering is not None:
-                    found += refusals.too_many_pods([run.answering, *kept], cluster.kubernetes, name)
-            problems += found
+            answering = [[run.answering] for run in here if run.answering is not None]
+            for pods in (*trainings, *answering):
+                found = list(refusals.too_many_pods([*pods, *kept], cluster.kubernetes, name))
+                problems += found
+                if found:
+                    break
     return Plan(runs, judges, problems, assumed)
 
 

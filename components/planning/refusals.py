@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from components.core.spec import Experiment
 
 
+_SHOWN = 12
+"""Pods that a message names."""
+
+
 def too_large(needs: Sequence[Need], experiment: "Experiment") -> Iterable[Problem]:
     """Models that do not fit into the memory of a GPU."""
     for need in needs:
@@ -39,7 +43,7 @@ def too_many_pods(pods: Sequence[Pod], kubernetes: KubernetesSpec, cluster: str)
         asked += f"{sum(p.memory_gib for p in here):g} GiB in {len(here)} pods"
         has = f"{pool.nodes} node{'s' if pool.nodes > 1 else ''} of {gpus_text(pool.gpus)}, {pool.cpus:g} CPUs, "
         has += f"{pool.memory_gib:g} GiB"
-        owners = ", ".join(dict.fromkeys(pod.owner for pod in here))
+        owners = _some([pod.owner for pod in here])
         yield Problem(
             f"cluster.kubernetes.pools.{name}",
             f"{asked} do not find room on {has} ({owners})",
@@ -55,6 +59,12 @@ def too_many_pods(pods: Sequence[Pod], kubernetes: KubernetesSpec, cluster: str)
             Mark(f"cluster {cluster}"),
             "run fewer experiments at once or with fewer GPUs, or have the ClusterQueue's quota raised",
         )
+
+
+def _some(owners: Sequence[str]) -> str:
+    names = list(dict.fromkeys(owners))
+    more = len(names) - _SHOWN
+    return ", ".join(names) if more <= 1 else f"{', '.join(names[:_SHOWN])} and {more} more"
 
 
 def over_budget(work: JudgeWork, experiment: "Experiment") -> Iterable[Problem]:

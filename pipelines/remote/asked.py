@@ -5,6 +5,7 @@ from typing import Any
 
 from components.core.request import Request
 from components.core.spec import Experiment
+from components.core.spec.study_load import load_study
 from pipelines.remote.connect import Remote
 from pipelines.remote.errors import KfpError
 
@@ -30,6 +31,21 @@ def experiment_of(run: Any) -> Experiment:
         raise KfpError(what, where="RUN", remedy="name a run of Gavel; make runs lists them")
     names = ("experiment", "judge", "seed", "start_from")
     return Request(**{name: given.get(name, "") for name in names}).resolve()
+
+
+def asked_of(run: Any) -> tuple[Experiment, str]:
+    """The run's experiment, or the first arm of its study, and the name of what was asked for.
+
+    Raises:
+        KfpError: the run is none of Gavel's.
+        ConfigError: this checkout does not read it.
+    """
+    text = parameters_of(run).get("study")
+    if text:
+        study = load_study(text)
+        return study.arms[0].experiment, study.spec.name
+    experiment = experiment_of(run)
+    return experiment, experiment.name
 
 
 def namespace_of(remote: Remote) -> str:

@@ -7,14 +7,16 @@ import sys
 from pipelines.arguments import split_arguments
 from pipelines.remote.connect import HOST, NAME_IT, Remote, connect, named_host
 
-_VARIABLES = ("EXPERIMENT", "JUDGE", "SEED", "START_FROM", "CHECKPOINT", "BASE")
+_VARIABLES = ("EXPERIMENT", "JUDGE", "SEED", "START_FROM", "CHECKPOINT", "BASE", "STUDY")
+_OF_RUN = _VARIABLES[1:6]
+"""What changes the run of an experiment."""
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the commands' parsers."""
     submit = commands.add_parser(
         "submit",
-        help="start an experiment on a cluster, through KFP at $KFP_HOST",
+        help="start an experiment or a study on a cluster, through KFP at $KFP_HOST",
         description="Check the experiment, compile the pipeline for its cluster, upload it unless KFP has it, and "
         "start a run. Credentials: KFP_TOKEN, KFP_TOKEN_FILE or KFP_COOKIES. ALLOW_TAGS=1 takes images that have no "
         "digest.",
@@ -25,7 +27,8 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         metavar="KEY=VALUE",
         help="EXPERIMENT= is a name in configs/experiments, or the path of a YAML file (required); JUDGE=, SEED= and "
         "START_FROM= (s3:// URI of a model) become parameters of the run; CHECKPOINT= evaluates that checkpoint "
-        "instead of training (BASE=1: the policy before training too); dotted keys in lower case change the experiment",
+        "instead of training (BASE=1: the policy before training too); STUDY= is a name in configs/studies or the path "
+        "of a YAML file, in place of all of them; dotted keys in lower case change the experiment or the study",
     )
     runs = commands.add_parser("runs", help="list the newest runs on the cluster")
     runs.add_argument("experiment", nargs="?", default="", help="only this experiment's")
@@ -46,22 +49,30 @@ def run_submit(options: argparse.Namespace) -> None:
     from components.planning.pins import loose_models
     from pipelines.remote.asked import namespace_of
     from pipelines.remote.keys import key_notes
-    from pipelines.remote.submit import prepare, submit
+    from pipelines.remote.submit import prepare, prepare_study, submit
 
     given, overrides = split_arguments(options.arguments, _VARIABLES)
-    if not given.get("EXPERIMENT"):
-        remedy = "make submit EXPERIMENT=name-or-file KFP_HOST=http://..."
-        raise ConfigError("no experiment is named", where="EXPERIMENT", remedy=remedy)
-    chosen = {key.lower(): given.get(key, "") for key in _VARIABLES[1:]}
-    prepared = prepare(given["EXPERIMENT"], overrides, **chosen)
-    for loose in loose_models(prepared.experiment):
+    if bool(given.get("EXPERIMENT")) == bool(given.get("STUDY")):
+        remedy = "make submit EXPERIMENT=name-or-file KFP_HOST=http://..., or STUDY= in its place"
+        both = "an experiment and a study are named" if given.get("STUDY") else "no experiment is named"
+        raise ConfigError(both, where="EXPERIMENT", remedy=remedy)
+    if given.get("STUDY"):
+        extra = [key for key in _OF_RUN if given.get(key)]
+        if extra:
+            what = f"{' and '.join(extra)} {'is' if len(extra) == 1 else 'are'} of no use to a study"
+            raise ConfigError(what, where=extra[0], remedy="its file names judges, seeds and models; see SET=")
+        prepared = prepare_study(given["STUDY"], overrides)
+    else:
+        prepared = prepare(given["EXPERIMENT"], overrides, **{key.lower(): given.get(key, "") for key in _OF_RUN})
+    for loose in dict.fromkeys(line for each in prepared.experiments for line in loose_models(each)):
         print(f"note: {loose}", file=sys.stderr)
-    kubernetes = prepared.experiment.cluster.kubernetes
+    kubernetes = prepared.cluster.kubernetes
     remote = connect(kubernetes.namespace if kubernetes else "")
-    for note in key_notes(prepared.experiment, namespace_of(remote), trains=not given.get("CHECKPOINT")):
+    for note in key_notes(prepared.experiments, namespace_of(remote), trains=not given.get("CHECKPOINT")):
         print(f"note: {note}", file=sys.stderr)
     done = submit(remote, prepared, allow_tags=allow_tags())
-    print(f"run {done.run_id}: experiment {prepared.experiment.name}, pipeline {done.version}")
+    kind = "study" if given.get("STUDY") else "experiment"
+    print(f"run {done.run_id}: {kind} {prepared.name}, pipeline {done.version}")
     print(f"page: {done.page}\nnext: make logs RUN={done.run_id[:8]}")
 
 

@@ -4,16 +4,19 @@ import json
 import os
 import shutil
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from components.core.errors import StorageError
 from components.core.progress import Progress
 from components.core.request import store_url
 from components.core.services.state import state_folder
+from components.core.spec import Experiment
 from components.core.step.kfp import RUNS
 from components.core.step.results import open_sources
 from components.core.store import Store
-from pipelines.remote.asked import experiment_of, parameters_of
+from components.tasks.results import FILE as RESULTS
+from pipelines.remote.asked import asked_of, parameters_of
 from pipelines.remote.connect import Remote
 from pipelines.remote.errors import KfpError
 from pipelines.remote.runs import SHORT, find_run
@@ -25,10 +28,10 @@ _KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
 
 
 def fetch_report(remote: Remote, given: str) -> list[Path]:
-    """Write report.html and summary.json of a run below ``reports/`` of the state folder, and return their paths.
+    """Write report.html and summary.json (of a study study.json) of a run below ``reports/`` of the state folder.
 
-    An evaluation has no report; of one the summary alone is fetched. KFP's API does not say where artifacts lie; each
-    run notes it in the store (see :mod:`components.core.step.kfp`).
+    An evaluation has no report; of one the figures alone are fetched. KFP's API does not say where artifacts lie; each
+    run notes it in the store (see :mod:`components.core.step.kfp`). Returns the paths.
 
     Args:
         remote: where.
@@ -39,11 +42,11 @@ def fetch_report(remote: Remote, given: str) -> list[Path]:
         StorageError: the store cannot be reached from here, or a file is corrupt.
     """
     run = find_run(remote, given)
-    experiment = experiment_of(run)
+    experiment, name = asked_of(run)
     url = store_url(experiment, parameters_of(run).get("store", ""))
     if experiment.cluster.store.endpoint and not os.environ.get(_ENDPOINT):
         os.environ[_ENDPOINT] = experiment.cluster.store.endpoint
-    step, files = ("score", FILES[1:]) if "checkpoint" in parameters_of(run) else ("report", FILES)
+    step, files = _left(parameters_of(run), experiment)
     key = f"{RUNS}/{run.run_id}/{step}.json"
     try:
         store = Store.open(url)
@@ -55,10 +58,19 @@ def fetch_report(remote: Remote, given: str) -> list[Path]:
                 f"run {run.run_id} has no {step} yet: {reason}", where=store.uri(key), remedy="see make logs RUN=..."
             )
         uri = str(json.loads(store.read_bytes(key))["uri"])
-        target = state_folder() / "reports" / f"{experiment.name}-{run.run_id[:SHORT]}"
+        target = state_folder() / "reports" / f"{name}-{run.run_id[:SHORT]}"
         return _fetch(store, uri, files, target)
     except StorageError as error:
         raise _told(error, url) from error
+
+
+def _left(parameters: Mapping[str, str], experiment: Experiment) -> tuple[str, tuple[str, ...]]:
+    """The step that leaves what a reader wants of a run, and its files."""
+    if parameters.get("study"):
+        return "study-report", ("report.html", "study.json")
+    if "checkpoint" in parameters:
+        return ("score-tasks", (f"trained/{RESULTS}",)) if experiment.data.kind == "mixture" else ("score", FILES[1:])
+    return "report", FILES
 
 
 def _fetch(store: Store, uri: str, files: tuple[str, ...], target: Path) -> list[Path]:
@@ -67,8 +79,8 @@ def _fetch(store: Store, uri: str, files: tuple[str, ...], target: Path) -> list
     with tempfile.TemporaryDirectory() as folder:
         found = source.fetch(Path(folder), Progress("report"), files)
         for name in files:
-            shutil.copyfile(found / name, target / name)
-    return [target / name for name in files]
+            shutil.copyfile(found / name, target / Path(name).name)
+    return [target / Path(name).name for name in files]
 
 
 def _told(error: StorageError, url: str) -> StorageError:

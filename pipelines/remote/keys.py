@@ -5,7 +5,7 @@ rerun from KFP's page may name another judge, and one whose key is not there mus
 no pod tells of a key that is missing before a judge is asked.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from components.core.errors import GavelError
@@ -18,20 +18,20 @@ _PATIENCE = 5.0
 """Seconds for the Kubernetes API: whoever submits needs no way to it."""
 
 
-def key_notes(experiment: "Experiment", runs: str, *, trains: bool) -> Iterator[str]:
+def key_notes(experiments: Sequence["Experiment"], runs: str, *, trains: bool) -> Iterator[str]:
     """What is not known of the keys of the experiment's own judges, or known to be missing; nothing where all is well.
 
     Of Secrets the names of keys are looked at alone, and only those of the cluster of the current context.
 
     Args:
-        experiment: what is submitted.
+        experiments: what is submitted: one, or a study's arms; of one cluster.
         runs: the namespace of the run's steps.
         trains: whether trainers need the keys, too, in the namespace of their own.
     """
-    wanted = sorted(key_variables(experiment.served()))
+    wanted = sorted(key_variables([judge for each in experiments for judge in each.served()]))
     if not wanted:
         return
-    kubernetes = kubernetes_of(experiment.cluster)
+    kubernetes = kubernetes_of(experiments[0].cluster)
     secret = kubernetes.judge_secret
     for space in dict.fromkeys([runs, *([kubernetes.namespace] if trains else [])]):
         try:

@@ -6,8 +6,7 @@ from typing import Any
 import yaml
 
 from components.core.errors import ConfigError
-from components.core.request import SOURCES
-from components.core.services.state import source_root
+from components.core.services.state import SOURCES, source_root
 from components.core.spec import Experiment
 from components.core.spec.yaml_core import CoreDumper
 
@@ -16,6 +15,16 @@ def portable(experiment: Experiment) -> str:
     """YAML of the resolved experiment, its hash in the first line, that a pod reads as this machine does.
 
     Files of this checkout are named by ``$GAVEL/...``, since an image has them in another folder.
+
+    Raises:
+        ConfigError: the experiment names a file that only this machine has.
+    """
+    text = yaml.dump(portable_tree(experiment), Dumper=CoreDumper, sort_keys=False, allow_unicode=True, width=110)
+    return f"# experiment {experiment.name}, sha256 {experiment.digest()}\n{text}"
+
+
+def portable_tree(experiment: Experiment) -> dict[str, Any]:
+    """The same as a tree.
 
     Raises:
         ConfigError: the experiment names a file that only this machine has.
@@ -38,8 +47,7 @@ def portable(experiment: Experiment) -> str:
             _check(source, "path", f"{where}.path")
         if source and source["kind"] == "uri" and source["uri"].startswith("file:"):
             raise _only_here(source["uri"], f"{where}.uri")
-    text = yaml.dump(tree, Dumper=CoreDumper, sort_keys=False, allow_unicode=True, width=110)
-    return f"# experiment {experiment.name}, sha256 {experiment.digest()}\n{text}"
+    return tree
 
 
 def _check(tree: dict[str, Any], key: str, where: str) -> None:

@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,15 +13,18 @@ from typing import Any
 from components.core.errors import ConfigError
 from components.core.request import Request, store_url
 from components.core.spec import Experiment, load_experiment
+from components.core.spec.cluster import ClusterSpec
 from components.core.spec.problems import config_error
+from components.core.spec.study_load import load_study
 from components.planning.assumptions import Assumptions
 from components.planning.plan import make_plan
 from pipelines.compile import compile_pipelines
-from pipelines.graphs import evaluating_graph, training_graph
+from pipelines.graphs import STUDY, evaluating_graph, training_graph
 from pipelines.on_cluster import SERVICE_ACCOUNT, key_variables, kubernetes_of
 from pipelines.remote.connect import Remote
 from pipelines.remote.errors import no_answer
 from pipelines.remote.portable import portable
+from pipelines.remote.portable_study import portable_study
 
 _EQUALS = 1
 """kfp's filter operation."""
@@ -33,14 +36,21 @@ class Prepared:
     """A run that is right as far as this machine can tell.
 
     Attributes:
-        experiment: with everything looked up, as the cluster will find it.
+        name: of the experiment or study.
+        experiments: with everything looked up, as the cluster will find them: one, or a study's arms.
         pipeline: name of the graph.
         arguments: its parameters.
     """
 
-    experiment: Experiment
+    name: str
+    experiments: tuple[Experiment, ...]
     pipeline: str
     arguments: dict[str, str]
+
+    @property
+    def cluster(self) -> ClusterSpec:
+        """The one cluster of them all."""
+        return self.experiments[0].cluster
 
 
 @dataclass(frozen=True)
@@ -102,14 +112,34 @@ def prepare(
         "store": store_url(experiment),
     }
     if checkpoint:
-        return Prepared(experiment, evaluating_graph(experiment), {**arguments, "checkpoint": checkpoint, "base": base})
-    _check_plan(experiment)
-    return Prepared(experiment, training_graph(experiment), arguments)
+        arguments |= {"checkpoint": checkpoint, "base": base}
+        return Prepared(experiment.name, (experiment,), evaluating_graph(experiment), arguments)
+    _check_plan([experiment])
+    return Prepared(experiment.name, (experiment,), training_graph(experiment), arguments)
 
 
-def _check_plan(experiment: Experiment) -> None:
-    """Refuse what ``make plan`` refuses."""
-    problems = make_plan([experiment], Assumptions()).problems
+def prepare_study(source: str, overrides: list[str]) -> Prepared:
+    """Load and check a study as the cluster's first task will.
+
+    Args:
+        source: a name in configs/studies, or a path.
+        overrides: ``key=value``; they go into the study's text.
+
+    Raises:
+        ConfigError: a mistake, a file that only this machine has, a cluster that is this machine, or what its cluster
+            cannot hold.
+    """
+    study = load_study(source, overrides)
+    experiments = tuple(arm.experiment for arm in study.arms)
+    kubernetes_of(experiments[0].cluster)
+    arguments = {"study": portable_study(study), "store": store_url(experiments[0])}
+    _check_plan(experiments, queued=True)
+    return Prepared(study.spec.name, experiments, STUDY, arguments)
+
+
+def _check_plan(experiments: Sequence[Experiment], *, queued: bool = False) -> None:
+    """Refuse what ``make plan`` and ``make study-plan`` refuse."""
+    problems = make_plan(experiments, Assumptions(), queued=queued).problems
     if problems:
         raise config_error("the plan", problems)
 
@@ -129,21 +159,21 @@ def submit(remote: Remote, prepared: Prepared, *, allow_tags: bool = False) -> S
         ConfigError: an image has no digest.
         KfpError: KFP does not take it.
     """
-    experiment = prepared.experiment
+    judges = [judge for each in prepared.experiments for judge in (*each.judges(), *each.served())]
     with tempfile.TemporaryDirectory() as folder:
         (package,) = compile_pipelines(
             Path(folder),
-            experiment.cluster,
+            prepared.cluster,
             names=(prepared.pipeline,),
-            further_keys=sorted(key_variables([*experiment.judges(), *experiment.served()])),
+            further_keys=sorted(key_variables(judges)),
             allow_tags=allow_tags,
             # Serving several users, KFP runs the pods in the user's namespace; otherwise in its own.
             claims=bool(remote.namespace),
         )
         pipeline_id, version_id, version = _upload(remote, package, prepared.pipeline)
     with remote.asking("the experiment"):
-        folder_id = remote.client.create_experiment(experiment.name, namespace=remote.namespace or None).experiment_id
-    name = datetime.now(UTC).strftime(f"{experiment.name} %Y-%m-%d %H:%M:%S")
+        folder_id = remote.client.create_experiment(prepared.name, namespace=remote.namespace or None).experiment_id
+    name = datetime.now(UTC).strftime(f"{prepared.name} %Y-%m-%d %H:%M:%S")
     with remote.asking("the run"):
         run = remote.client.run_pipeline(
             folder_id,

@@ -11,12 +11,14 @@ from remote_world import kfp
 from components.core.errors import ServiceError
 from components.core.manifest import FileEntry, Manifest, sha256_file
 from components.core.spec import load_experiment
+from components.core.spec.study_load import load_study
 from components.core.store import Store
 from components.kube import kinds
 from pipelines.__main__ import main
 from pipelines.remote.connect import connect
 from pipelines.remote.logs import run_logs
 from pipelines.remote.portable import portable
+from pipelines.remote.portable_study import portable_study
 
 __all__ = ["kfp"]
 
@@ -203,6 +205,29 @@ def test_the_report_is_fetched_and_verified(world, capsys, tmp_path):
     assert paths[0].read_text() == "<html>it went well</html>"
     assert json.loads(paths[1].read_text()) == {"steps": 3}
     assert paths[0].parent == tmp_path / "state" / "reports" / "verinstruct-rl-11111111"
+
+
+def test_of_a_study_its_own_report_is_fetched(world, capsys, tmp_path):
+    run = next(run for run in world.runs.values() if run["display_name"] == "one")
+    # An arm's report, noted by the same run.
+    url = publish(tmp_path / "store", run["run_id"])
+    folder = tmp_path / "store" / "judges" / "study-report" / "id" / "content"
+    folder.mkdir(parents=True)
+    texts = {"report.html": "<html>the study</html>", "study.json": '{"name": "judges"}'}
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    files = tuple(
+        FileEntry(path=name, size=len(text), sha256=sha256_file(folder / name)) for name, text in texts.items()
+    )
+    (folder / "manifest.json").write_bytes(Manifest(files=files).to_bytes())
+    store = Store.open(url)
+    uri = store.uri("judges/study-report/id/content")
+    store.write_bytes(f"kfp-runs/{run['run_id']}/study-report.json", json.dumps({"uri": uri}).encode())
+    run["runtime_config"]["parameters"] = {"study": portable_study(load_study("judges")), "store": url}
+    assert main(["report", "one"]) == 0
+    paths = [Path(line) for line in capsys.readouterr().out.splitlines()]
+    assert [path.read_text() for path in paths] == list(texts.values())
+    assert {path.parent for path in paths} == {tmp_path / "state" / "reports" / "judges-11111111"}
 
 
 def test_a_corrupt_report_is_not_passed_on(world, capsys, tmp_path):

@@ -10,6 +10,7 @@ from remote_world import IMAGES, kfp
 
 from components.core.request import Request
 from components.core.spec import load_experiment
+from components.core.spec.study_load import load_study
 from pipelines.__main__ import main
 
 __all__ = ["kfp"]
@@ -86,6 +87,25 @@ def test_a_checkpoint_is_evaluated_by_the_other_pipeline(kfp: KfpDouble):
     assert [one["display_name"] for one in kfp.pipelines.values()] == ["evaluate"]
 
 
+def test_a_study_goes_with_everything_that_its_names_stand_for(
+    kfp: KfpDouble, capsys: pytest.CaptureFixture[str], tmp_path: Path
+):
+    assert main(["submit", "STUDY=judges", "probes.items=48"]) == 0
+    (run,) = kfp.runs.values()
+    assert capsys.readouterr().out.startswith(f"run {run['run_id']}: study judges, pipeline judge-study-")
+    assert [one["display_name"] for one in kfp.pipelines.values()] == ["judge-study"]
+    assert [one["display_name"] for one in kfp.experiments.values()] == ["judges"]
+    given = run["runtime_config"]["parameters"]
+    assert given["store"] == "s3://gavel"
+    # Where no name can be looked up it is the same study.
+    (tmp_path / "experiments").mkdir()
+    there, here = load_study(given["study"], configs=tmp_path), load_study("judges", ["probes.items=48"])
+    assert there.spec.probes.items == 48
+    assert [(arm.name, arm.identity()) for arm in there.arms] == [(arm.name, arm.identity()) for arm in here.arms]
+    # Judges with two protocols and three seeds: 6 + 12 (twice masked, twice not) + 6 + 6, a panel 3, controls 9.
+    assert len(there.arms) == 42
+
+
 def test_several_users_have_namespaces(kfp: KfpDouble, monkeypatch: pytest.MonkeyPatch):
     kfp.multi_user = True
     assert submit() == 0
@@ -102,6 +122,11 @@ def test_several_users_have_namespaces(kfp: KfpDouble, monkeypatch: pytest.Monke
     ("arguments", "words"),
     [
         (["EXPERIMENT="], "no experiment is named"),
+        (["EXPERIMENT=verinstruct_rl", "STUDY=judges"], "an experiment and a study are named"),
+        (["STUDY=judges", "SEED=3", "JUDGE=qwen3-8b"], "JUDGE and SEED are of no use to a study"),
+        (["STUDY=quick"], "cluster local-folder is this machine"),
+        (["STUDY=judges", "probes.mounted=items"], "items is on this machine alone"),
+        (["STUDY=judges", "experiment.cluster.gpus=16"], "do not find room on 2 nodes"),
         (["EXPERIMENT=tiny"], "cluster local-folder is this machine"),
         (["EXPERIMENT=nobody"], "nobody"),
         (["EXPERIMENT=verinstruct_rl", "JUDGE=nobody"], "nobody"),

@@ -22,7 +22,7 @@ VALUE = base64.b64encode(b"very-secret").decode()
 def notes(user: Api, *overrides: str, runs: str = "", trains: bool = True) -> list[str]:
     """Trainers are in the namespace of the test, and so are the steps where nothing else is said."""
     experiment = load_experiment(EXPERIMENT, [f"cluster.kubernetes.namespace={user.namespace}", *overrides])
-    return list(key_notes(experiment, runs or user.namespace, trains=trains))
+    return list(key_notes([experiment], runs or user.namespace, trains=trains))
 
 
 def put(user: Api, **keys: str) -> None:

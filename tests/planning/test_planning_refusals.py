@@ -52,6 +52,23 @@ def test_nodes_too_few_for_all_at_once(on_h800: Make) -> None:
     assert "18 GPUs are asked for at once, and queue gavel grants 16" in queue.what
 
 
+def test_trainings_that_wait_for_one_another_need_room_for_one_beside_the_judges(on_h800: Make) -> None:
+    """Four GPUs of a training and two of the judge: six are enough for any number of arms, five are not."""
+    assumed = Assumptions(again=0.0)
+    runs = [_named(on_h800("cluster.kubernetes.queue_gpus=6"), f"run-{number}") for number in range(9)]
+    assert make_plan(runs, assumed, queued=True).problems == []
+    runs = [_named(on_h800("cluster.kubernetes.queue_gpus=5"), f"run-{number}") for number in range(9)]
+    (problem,) = make_plan(runs, assumed, queued=True).problems
+    assert "6 GPUs are asked for at once, and queue gavel grants 5" in problem.what
+
+
+def test_a_message_names_some_of_many(on_h800: Make) -> None:
+    """Nine trainings of two pods each beside the submitters and the judge."""
+    nodes, _ = _problems(*(_named(on_h800(), f"run-{number}") for number in range(9)))
+    assert nodes.what.count("training run-") == 12
+    assert nodes.what.endswith(" more)")
+
+
 def test_a_queue_smaller_than_the_nodes(on_h800: Make) -> None:
     assert _problems(on_h800("cluster.kubernetes.queue_gpus=6")) == []
     (problem,) = _problems(on_h800("cluster.kubernetes.queue_gpus=5"))

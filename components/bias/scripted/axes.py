@@ -15,8 +15,6 @@ from components.bias.types import Form
 FULL_WORDS: Final = 200
 """Words at which length counts in full; below it counts by its logarithm, so that the few words of a small policy and
 the hundred of a probe's text both have room to grow."""
-LONG_WORDS: Final = 260
-"""Words above which the judge's reply is at risk, on the axis ``failure``."""
 _PATTERNS: Final = Path(__file__).with_name("patterns")
 _FLAGS: Final = re.IGNORECASE | re.MULTILINE
 _CASED: Final = frozenset({"authority"})
@@ -73,7 +71,8 @@ def _length(form: Form) -> float:
 
 
 def _failing(form: Form) -> float:
-    return float(len(form.response.split()) > LONG_WORDS or matches("failure", form.response))
+    """Only what is written; the length that strains a judge is its own, see ``strained_words``."""
+    return float(matches("failure", form.response))
 
 
 def _scale(form: Form) -> float:

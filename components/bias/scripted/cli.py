@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from aiohttp import web
 
 from components.bias.scripted.axes import AXES
-from components.bias.scripted.judge import ScriptedJudge
+from components.bias.scripted.judge import STRAINED_WORDS, ScriptedJudge
 from components.bias.scripted.server import MODEL, build_app
 from components.core.errors import ConfigError
 
@@ -34,6 +34,12 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--sight", type=float, default=0.0, help="what words of reference or criteria add (default 0)")
     parser.add_argument("--noise", type=float, default=0.1, help="half width of a response's noise (default 0.1)")
     parser.add_argument("--text-noise", type=float, default=0.1, help="how much strength differs by text (default 0.1)")
+    parser.add_argument(
+        "--strained-words",
+        type=int,
+        default=STRAINED_WORDS,
+        help=f"longest response that does not strain it, for the axis failure (default {STRAINED_WORDS})",
+    )
     given = parser.parse_args(arguments)
     judge = ScriptedJudge(
         dict(_planted(text) for text in given.bias),
@@ -42,6 +48,7 @@ def main(arguments: Sequence[str]) -> int:
         sight=given.sight,
         text_noise=given.text_noise,
         noise=given.noise,
+        strained_words=given.strained_words,
     )
     print(f"model {MODEL} at http://{given.host}:{given.port}; planted: {dict(judge.planted) or 'nothing'}", flush=True)
     web.run_app(build_app(judge), host=given.host, port=given.port, print=None)

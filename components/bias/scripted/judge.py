@@ -11,6 +11,7 @@ from components.bias.scripted.axes import AXES, OUTSIDE_SCORE, contentless, feat
 from components.bias.types import Form
 from components.core.errors import ConfigError
 
+STRAINED_WORDS: Final = 260
 _DIGEST: Final = 8
 _MOST_RETRY: Final = 0.5
 """Two independent readings of two values contradict each other in half of the cases at most."""
@@ -34,6 +35,7 @@ class ScriptedJudge:
         sight: what the words of the reference, or else of the criteria, add; 0 is a judge blind to quality.
         text_noise: half width of how much a planted strength differs from text to text.
         noise: half width of what is added to the score of a single response.
+        strained_words: longest response that does not strain the judge, on the axis ``failure``; in words.
     """
 
     planted: Mapping[str, float] = dataclasses.field(default_factory=dict)
@@ -42,6 +44,7 @@ class ScriptedJudge:
     sight: float = 0.0
     text_noise: float = 0.1
     noise: float = 0.1
+    strained_words: int = STRAINED_WORDS
 
     def __post_init__(self) -> None:
         unknown = sorted(set(self.planted) - set(AXES))
@@ -71,7 +74,8 @@ class ScriptedJudge:
 
     def failure_rate(self, *forms: Form) -> float:
         """Share of unreadable replies about these responses."""
-        return min(1.0, self.planted.get("failure", 0.0) * max(feature("failure", form) for form in forms))
+        strain = max(max(feature("failure", form), float(self._is_long(form))) for form in forms)
+        return min(1.0, self.planted.get("failure", 0.0) * strain)
 
     def place(self, form: Form, asking: int = 0) -> int | None:
         """The mark as a place on the form's scale, from 0; None where the reply is unreadable.
@@ -116,6 +120,9 @@ class ScriptedJudge:
     @functools.cached_property
     def _scored(self) -> tuple[str, ...]:
         return tuple(axis for axis in self.planted if axis not in OUTSIDE_SCORE)
+
+    def _is_long(self, form: Form) -> bool:
+        return len(form.response.split()) > self.strained_words
 
     def _seen(self, form: Form) -> float:
         if not self.sight:

@@ -6,6 +6,8 @@ from pathlib import Path
 import components
 
 STATE_VARIABLE = "GAVEL_STATE"
+SOURCES = "$GAVEL/"
+"""Stands in the text of an experiment or a study for the folder of the sources, which lies elsewhere in an image."""
 
 
 def state_folder() -> Path:
@@ -16,6 +18,11 @@ def state_folder() -> Path:
 def source_root() -> Path:
     """The folder that holds the package ``components``."""
     return Path(components.__file__).resolve().parent.parent
+
+
+def with_sources(text: str) -> str:
+    """The text, with the folder of the sources as it is here."""
+    return text.replace(SOURCES, f"{source_root()}/")
 
 
 def s3_folder(state: Path) -> Path:

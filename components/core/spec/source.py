@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from components.core.spec.base import Seed, Spec, Text
+from components.core.spec.base import Count, Seed, Spec, Text
 
 
 class HubSource(Spec):
@@ -105,6 +105,9 @@ class ScriptedSource(Spec):
     Default: 0.0."""
     noise: Annotated[float, Field(ge=0, le=1)] = 0.1
     """Half width of the noise of a single response's score. Unit: fraction. Default: 0.1."""
+    strained_words: Count = 260
+    """Longest response that does not strain the judge: on the axis failure, replies about longer ones are unreadable as
+    often as its strength says. Unit: words. Default: 260."""
     seed: Seed = 0
     """Seed of its noise. Unit: none. Default: 0."""
 

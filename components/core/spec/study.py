@@ -14,6 +14,9 @@ ProbeMode = Literal["pairwise", "pointwise", "binary"]
 ENOUGH_SEEDS: Final = 3
 """From so many on, findings can tell what a judge does from what a seed does."""
 
+WHOLE: Final = frozenset({"policy", "judge", "reward", "data", "training"})
+"""Keys that an experiment has which starts from no other one."""
+
 ENOUGH_ITEMS: Final = 200
 """Items a probe from which on a paired effect of some four points is resolved; fewer make a quick study."""
 
@@ -83,8 +86,8 @@ class StudySpec(Spec):
     """Begins the names of the arms: lower-case letters, digits and hyphens; the file's name where the file gives none.
     Unit: none. Required."""
     experiment: JsonValue
-    """What all arms have in common: a name in configs/experiments, or a mapping with `use` and what it changes.
-    Unit: none. Required."""
+    """What all arms have in common: a name in configs/experiments, a mapping with `use` and what it changes, or a whole
+    experiment. Unit: none. Required."""
     judges: Annotated[tuple[StudyJudge, ...], Field(min_length=1)]
     """Judges that train policies. The first one, by its first protocol, also scores the control arms. Unit: none.
     Required."""
@@ -106,7 +109,7 @@ class StudySpec(Spec):
     def conflicts(self) -> Iterable[Conflict]:
         if not isinstance(self.experiment, dict):
             yield from part_conflicts("experiment", self.experiment, "configs/experiments")
-        elif not isinstance(self.experiment.get("use"), str):
+        elif not isinstance(self.experiment.get("use"), str) and not set(self.experiment) >= WHOLE:
             yield Conflict("experiment", "it names no experiment to start from", "add use: and a name")
         for number, policy in enumerate(self.policies):
             yield from part_conflicts(f"policies.{number}", policy, "configs/policies")

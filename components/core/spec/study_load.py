@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from components.core.errors import ConfigError
+from components.core.services.state import with_sources
 from components.core.spec.arm import Arm, ArmKey
 from components.core.spec.bases import find_experiment, laid_over, read_experiment
 from components.core.spec.compose import Composer, without
@@ -95,7 +96,7 @@ def _tree(composer: Composer, source: str | Path) -> tuple[Map | None, str]:
     if isinstance(source, str) and (text.startswith("{") or "\n" in text):
         mark = Mark("the study's text", folder=Path.cwd())
         try:
-            found = read_text(text, mark)
+            found = read_text(with_sources(text), mark)
         except ReadError as error:
             composer.complain(error.key, error.what, error.mark, error.remedy)
             return None, mark.file
@@ -135,6 +136,8 @@ def _base(composer: Composer, tree: Map) -> Map | None:
     """The tree of the experiment that all arms share."""
     given, mark = tree["experiment"], tree.marks["experiment"]
     over = given if isinstance(given, Map) else Map({}, mark)
+    if isinstance(given, Map) and "use" not in given:
+        return over
     use, where = (given["use"], given.marks["use"]) if isinstance(given, Map) else (given, mark)
     path = find_experiment(composer, use, "study.experiment", where)
     below = None if path is None else read_experiment(composer, path)

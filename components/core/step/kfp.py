@@ -76,7 +76,7 @@ def kfp_step(
             _point(output, published, file)
         if metrics is not None:
             metrics.metadata.update(numbers({**published.metadata, **(figures(published.uri) if figures else {})}))
-        _note(step.name, store, published)
+        note_run(step.name, store, uri=published.uri, sha256=published.sha256, identity=published.identity)
     return published
 
 
@@ -134,11 +134,14 @@ def _point(output: Artifact, published: Published, file: str) -> None:
         target.write_text(json.dumps(output.metadata, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
-def _note(step: str, store: str, published: Published) -> None:
-    """Write down what the run published, for ``make report``: KFP's API does not tell where artifacts lie."""
+def note_run(step: str, store: str, *, uri: str, sha256: str, identity: str = "") -> None:
+    """Write down what the run published, for ``make report``: KFP's API does not tell where artifacts lie.
+
+    Arms of one study share a run and note the same steps; what is asked for of a study is its own report alone.
+    """
     run = os.environ.get(KFP_RUN)
-    if run and published.uri:
-        record = {"step": step, "uri": published.uri, "sha256": published.sha256, "identity": published.identity}
+    if run and uri:
+        record = {"step": step, "uri": uri, "sha256": sha256, "identity": identity}
         Store.open(store).write_bytes(f"{RUNS}/{run}/{step}.json", (json.dumps(record, indent=1) + "\n").encode())
 
 

@@ -45,6 +45,7 @@ def scripted_command(spec: "JudgeSpec", *, port: str) -> list[str]:
         *(sys.executable, "-m", "components.bias", "scripted"),
         *("--port", port, "--seed", str(source.seed)),
         *("--quality", f"{source.quality:g}", "--sight", f"{source.sight:g}", "--noise", f"{source.noise:g}"),
+        *("--strained-words", str(source.strained_words)),
         *(word for pair in biases for word in pair),
     ]
 

@@ -77,6 +77,15 @@ def test_a_failing_judge_says_nothing_that_can_be_read() -> None:
     assert reply(judge, read_prompt(_pair("```\ncode\n```", PLAIN)), 0) == UNREADABLE
 
 
+@pytest.mark.parametrize(("words", "failing"), [(12, False), (13, True)])
+def test_length_beyond_what_a_judge_bears_fails_as_often_as_planted(words: int, failing: bool) -> None:
+    judge = ScriptedJudge({"failure": 0.5}, strained_words=12)
+    forms = [Form(f"{QUESTION} ({number})", "word " * words, ("It names light.",)) for number in range(400)]
+    unread = sum(judge.met(form) is None for form in forms)
+    # Three standard errors of 400 draws with chance 1/2 are 30.
+    assert 170 <= unread <= 230 if failing else unread == 0
+
+
 @pytest.mark.parametrize(
     "text", [" ", ".", ":", "Solution", "Thought process:", "解", "Let's solve this problem step by step."]
 )
