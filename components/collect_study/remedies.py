@@ -5,10 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from components.bias import clusters
-from components.bias.drift.features import PREDICTED, title
 from components.bias.effects import SCALES, item_effects
 from components.bias.estimate import Estimate
-from components.bias.findings.remedies import Pair, compared
+from components.bias.findings.remedies import Pair
 from components.bias.lengthcontrol import LengthControlled, length_controlled
 from components.bias.probe import all_probes
 from components.bias.result_arms import Arm
@@ -16,12 +15,11 @@ from components.bias.result_findings import Absent, Mitigation
 from components.bias.types import Measure, Mode, Outcome, Role
 from components.bias.values import ORDERS, ItemAnswers, by_item
 from components.collect_study.arms import Win
+from components.collect_study.drift_remedies import masking, panel_drifts
 from components.collect_study.probed import Probed
+from components.collect_study.remedied import TEXT, of_mean, of_pairs
 
-DRIFTS: Final = tuple(dict.fromkeys(PREDICTED.values()))
-"""Features whose drift remedies are held against."""
 _HALF: Final = 0.5
-_TEXT: Final = "fewer than two texts"
 _ABSENT: Final = {
     "swap_average": "no probe was asked pairwise with known answers in both orders (probes.modes: pairwise)",
     "reference": "the probe reference was not asked (probes.names), or none of its answers are known",
@@ -59,8 +57,8 @@ def remedies(
     found += _panels(probed, confidence)
     found += _lengths_of_wins(wins, seed)
     done = [arm for arm in arms if arm.state == "done"]
-    found += _masking(done, confidence)
-    found += _panel_drifts(probed, done, confidence)
+    found += masking(done, confidence)
+    found += panel_drifts(probed, done, confidence)
     there = {each.name for each in found}
     return found, [Absent(what=name, reason=reason) for name, reason in _ABSENT.items() if name not in there]
 
@@ -80,7 +78,7 @@ def _swapped(judge: Probed, confidence: float) -> Iterator[Mitigation]:
             continue
         pairs = [pair for answers in by_item(outcomes).values() if (pair := _both_ways(answers, probe)) is not None]
         what = "one order, with the form that is asked about first, against the mean of both orders"
-        yield from _of_pairs("swap_average", probe, judge.name, what, pairs, (-1.0, 1.0), confidence)
+        yield from of_pairs("swap_average", probe, judge.name, what, pairs, (-1.0, 1.0), confidence)
 
 
 def _both_ways(answers: ItemAnswers, probe: str) -> Pair | None:
@@ -107,7 +105,7 @@ def _referenced(judge: Probed, confidence: float) -> Iterator[Mitigation]:
             if without is not None and shown is not None:
                 pairs.append((without, shown, answers.text_id))
         what = f"what a worse answer gets ({mode.value}), without a right answer in sight and with one"
-        yield from _of_pairs("reference", probe, judge.name, what, pairs, (0.0, 1.0), confidence)
+        yield from of_pairs("reference", probe, judge.name, what, pairs, (0.0, 1.0), confidence)
 
 
 def _at_equal_length(judge: Probed, seed: int) -> Iterator[Mitigation]:
@@ -142,7 +140,9 @@ def _controlled(axis: str, judge: str, what: str, rows: Sequence[Win], seed: int
     n, texts = len(rows), len({row.prompt for row in rows})
     why = _why_uncontrolled(found, texts)
     if found.controlled is None or found.smaller is None:
-        plain = _of(clusters.estimate([row.share - _HALF for row in rows], [row.prompt for row in rows], scale=_ENDS))
+        plain = of_mean(
+            clusters.estimate([row.share - _HALF for row in rows], [row.prompt for row in rows], scale=_ENDS)
+        )
         gone = Estimate.of(None, n=n, clusters=texts, why=why)
         yield Mitigation(
             name="length_control", axis=axis, judge=judge, what=what, plain=plain, mitigated=gone, reduction=gone
@@ -170,7 +170,7 @@ _ENDS: Final = (-_HALF, _HALF)
 def _why_uncontrolled(found: LengthControlled, texts: int) -> str:
     if found.controlled is None:
         return "length tells all wins apart, or all are alike: nothing can be fitted"
-    return _TEXT if texts < 2 else f"{found.unfitted} of the resamples cannot be fitted"
+    return TEXT if texts < 2 else f"{found.unfitted} of the resamples cannot be fitted"
 
 
 def _panels(probed: Sequence[Probed], confidence: float) -> Iterator[Mitigation]:
@@ -185,89 +185,4 @@ def _panels(probed: Sequence[Probed], confidence: float) -> Iterator[Mitigation]
                 single = item_effects(alone.get((probe, mode), []), measure)
                 pairs = [(single[item][0], together[item][0], single[item][1]) for item in single if item in together]
                 what = f"{name.removesuffix(f' in {panel.name}')} alone against the panel ({mode.value})"
-                yield from _of_pairs("panel", probe, panel.name, what, pairs, SCALES[measure], confidence)
-
-
-Run = tuple[str, str, int]
-"""Reward, policy and seed."""
-
-
-def _runs(arms: Sequence[Arm], failures: str) -> dict[str, dict[Run, Arm]]:
-    """Judge -> its arms of the matrix, or their twins that count failures as zero."""
-    found: dict[str, dict[Run, Arm]] = defaultdict(dict)
-    for arm in arms:
-        if arm.judge is not None and arm.control in ("", "zero_as_control") and arm.failures == failures:
-            found[arm.judge][arm.reward, arm.policy, arm.seed] = arm
-    return found
-
-
-def _masking(arms: Sequence[Arm], confidence: float) -> Iterator[Mitigation]:
-    masked = _runs(arms, "masked")
-    for judge, zero in _runs(arms, "zero_as_control").items():
-        both = [(arm, masked[judge][run]) for run, arm in zero.items() if run in masked.get(judge, {})]
-        what = "drift with failures counted as zero, against drift with failures masked"
-        yield from _drift("masking", judge, what, both, confidence)
-
-
-def _panel_drifts(probed: Sequence[Probed], arms: Sequence[Arm], confidence: float) -> Iterator[Mitigation]:
-    """Policies of a member's model alone, against those of the panel."""
-    by_name, runs = {judge.name: judge for judge in probed}, _runs(arms, "masked")
-    for panel in (judge for judge in probed if judge.members):
-        models = {by_name[name].model for name in panel.members}
-        for alone in probed:
-            if alone.member or alone.members or alone.model not in models:
-                continue
-            mine, theirs = runs.get(alone.name, {}), runs.get(panel.name, {})
-            both = [(arm, theirs[run]) for run, arm in mine.items() if run in theirs]
-            what = f"drift of policies that {alone.name} trained alone, against those of the panel"
-            yield from _drift("panel", panel.name, what, both, confidence)
-
-
-def _drift(
-    name: str, judge: str, what: str, both: Sequence[tuple[Arm, Arm]], confidence: float
-) -> Iterator[Mitigation]:
-    for feature in DRIFTS:
-        pairs = []
-        for one, other in both:
-            changes = [_change(arm, feature) for arm in (one, other)]
-            if changes[0] is not None and changes[1] is not None:
-                pairs.append((changes[0], changes[1], str(one.seed)))
-        widest = max((abs(value) for pair in pairs for value in pair[:2]), default=1.0) or 1.0
-        told = f"{what}: {title(feature).lower()}"
-        yield from _of_pairs(name, feature, judge, told, pairs, (-widest, widest), confidence, drift=True)
-
-
-def _change(arm: Arm, feature: str) -> float | None:
-    return next((each.change.value for each in arm.changes if each.feature == feature), None)
-
-
-def _of_pairs(
-    name: str,
-    axis: str,
-    judge: str,
-    what: str,
-    pairs: Sequence[Pair],
-    scale: tuple[float, float],
-    confidence: float,
-    *,
-    drift: bool = False,
-) -> Iterator[Mitigation]:
-    """The comparison; nothing where no item is known both ways."""
-    if not pairs:
-        return
-    found = compared(pairs, scale, confidence=confidence)
-    why = "one seed: chance between runs cannot be told from the remedy" if drift else _TEXT
-    yield Mitigation(
-        name=name,
-        axis=axis,
-        judge=judge,
-        what=what,
-        drift=drift,
-        plain=_of(found.plain, why),
-        mitigated=_of(found.remedied, why),
-        reduction=_of(found.smaller, why),
-    )
-
-
-def _of(found: clusters.Estimate, why: str = _TEXT) -> Estimate:
-    return Estimate.of(found.value, found.low, found.high, n=found.items, clusters=found.texts, why=why)
+                yield from of_pairs("panel", probe, panel.name, what, pairs, SCALES[measure], confidence)

@@ -1,12 +1,15 @@
 """A judge's agreement with gold and its noise, from tables of outcomes and held-out responses made by hand."""
 
+from pathlib import Path
+
 import pytest
 
 from components.bias.decisions import Decision
 from components.bias.types import Mode, Outcome, Role
 from components.collect_study.agreeing import FLIP, heldout_agreement, probe_agreement
-from components.collect_study.heldout import Held
+from components.collect_study.heldout import Held, stated
 from components.collect_study.repeating import noises
+from components.core.contracts import VERDICTS, write_table
 
 
 def _outcome(
@@ -149,3 +152,45 @@ def test_alphas_interval_holds_that_of_jackknifed_units() -> None:
     error = (0.25 * 0.75 / 40) ** 0.5 / (3200 / (80 * 79))
     assert found.alpha.low == pytest.approx(value - 1.96 * error, abs=0.05)
     assert found.alpha.high == pytest.approx(value + 1.96 * error, abs=0.05)
+
+
+def _verdict(
+    sample: str, line: int, probability: float | None, judge: str = "duo", time: float = 1.0
+) -> dict[str, object]:
+    status = "unknown" if probability is None else "met" if probability > 0.5 else "unmet"
+    return {
+        "sample_id": sample,
+        "row_id": "r",
+        "criterion": f"c{line}",
+        "criterion_index": line,
+        "status": status,
+        "probability": probability,
+        "log_ratio": None,
+        "reason": None,
+        "judge": judge,
+        "protocol": "p",
+        "attempts": 1,
+        "seconds": 0.1,
+        "prompt_tokens": 1,
+        "response_chars": 1,
+        "raw_id": None,
+        "time": time,
+        "mass": None,
+        "explanation": None,
+    }
+
+
+def test_the_stated_probability_is_the_deciding_judges_newest_over_all_lines(tmp_path: Path) -> None:
+    rows = [
+        _verdict("a", 0, 0.2, time=1.0),
+        _verdict("a", 0, 0.8, time=2.0),
+        _verdict("a", 1, 0.4),
+        # What a member or a rule says is not what the panel says.
+        _verdict("a", 1, 1.0, judge="member", time=3.0),
+        _verdict("b", 0, 0.9),
+        _verdict("b", 1, None),
+    ]
+    path = tmp_path / "verdicts.parquet"
+    write_table(path, rows, VERDICTS)
+    assert stated(path, "duo") == {"a": pytest.approx(0.6)}
+    assert stated(path, "member") == {"a": 1.0}
