@@ -9,6 +9,7 @@ from components.core.errors import GavelError
 _COMMANDS = {
     "list": ("components.bias.list_cli", "the probes, what they measure, and what is shipped for them"),
     "probe": ("components.bias.probe_cli", "probe one judge; a table of outcomes"),
+    "rewrite": ("components.bias.rewrite_cli", "have a model write items for probes that take what models wrote"),
     "scripted": ("components.bias.scripted", "a judge with planted biases, over HTTP"),
 }
 

@@ -34,6 +34,7 @@ def spread(
     *,
     rounds: int = ROUNDS,
     gold: Role | None = None,
+    carried: bool = False,
     of: Sequence[Text] | None = None,
 ) -> list[Item]:
     """Items of all texts, round by round; each round takes every text once, in an order of its own.
@@ -43,7 +44,8 @@ def spread(
         seed: with the probe's name, the text's and the round it decides all draws.
         make: the forms.
         rounds: items of one text.
-        gold: of every item.
+        gold: of every item; its changed form then carries an answer that is not right.
+        carried: whether :func:`carrier` says, by the turn, which answer the changed form carries.
         of: the texts; None takes the project's own.
     """
     all_texts = texts() if of is None else of
@@ -54,7 +56,12 @@ def spread(
         for place, text in enumerate(order):
             turn = (number + place) % rounds
             draw = random.Random(f"{seed}/{probe}/{text.text_id}/{number}")
-            found.append(Item(probe, f"{text.text_id}.{number}", text.text_id, make(text, turn, draw), gold=gold))
+            forms = make(text, turn, draw)
+            carries = Role.WORSE if gold is Role.BASE else None
+            if carried:
+                carries = Role.WORSE if turn % 2 == 0 else Role.BASE
+            item_id = f"{text.text_id}.{number}"
+            found.append(Item(probe, item_id, text.text_id, forms, gold=gold, carries=carries))
     return found
 
 

@@ -9,7 +9,7 @@ from components.bias.types import Measure, Mode, Outcome, Role
 from components.bias.values import ItemAnswers, by_item, flip, observed, placebo
 from components.core.errors import ContractError
 
-_SCALES: Mapping[Measure, tuple[float, float]] = {
+SCALES: Mapping[Measure, tuple[float, float]] = {
     Measure.SHIFT: (-1.0, 1.0),
     Measure.FIRST_SLOT: (-0.5, 0.5),
     Measure.ACCEPTANCE: (0.0, 1.0),
@@ -111,7 +111,7 @@ def _effect(key: tuple[str, str, Mode], outcomes: Sequence[Outcome], measure: Me
         values, texts = [value for value, _ in known], [text for _, text in known]
         return estimate(values, texts, scale=scale, share=share, confidence=confidence)
 
-    scale, share = _SCALES[measure], measure in _SHARES
+    scale, share = SCALES[measure], measure in _SHARES
     bias = over(lambda item: observed(item, measure, against), scale, share)
     noise = over(lambda item: item.disagreement(), (0.0, 1.0), True)
     has_placebo = Role.PLACEBO in asked and measure is not Measure.DISAGREEMENT
@@ -133,6 +133,22 @@ def _effect(key: tuple[str, str, Mode], outcomes: Sequence[Outcome], measure: Me
         dropped=len(items) - bias.items,
         apart=len(everything) - len(items),
     )
+
+
+def item_effects(outcomes: Sequence[Outcome], measure: Measure) -> dict[str, tuple[float, str]]:
+    """Item -> its effect and its text, of one judge, probe and mode; as :func:`measure_effects` has them.
+
+    Raises:
+        ValueError: an item has two texts.
+    """
+    asked = Counter(outcome.role for outcome in outcomes)
+    against = _against(measure, asked, pairwise=any(each.mode is Mode.PAIRWISE for each in outcomes))
+    found = {}
+    for item_id, item in by_item(outcomes).items():
+        value = observed(item, measure, against)
+        if value is not None and (against is not Role.PLACEBO or item.asked(Role.PLACEBO)):
+            found[item_id] = value, item.text_id
+    return found
 
 
 def _against(measure: Measure, asked: Mapping[Role, int], *, pairwise: bool) -> Role | None:

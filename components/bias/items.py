@@ -30,7 +30,8 @@ def items_of(probe: Probe, request: Request, count: int) -> list[Item] | Skip:
     found = probe.build(request)
     if isinstance(found, Skip):
         return found
-    if probe.needs_mounted and (few := too_few(found)) is not None:
+    # Decided items come beside those that the probe is about, and do not stand in for them.
+    if probe.needs_mounted and (few := too_few([item for item in found if item.gold is None])) is not None:
         return Skip(f"what is mounted gives {few}")
     check(probe, found)
     taken: Counter[str] = Counter()

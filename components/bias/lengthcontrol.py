@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from components.bias.clusters import CONFIDENCE
 
 RESAMPLES: Final = 500
+_HALF: Final = 0.5
+_UNFITTED: Final = 0.05
+"""Share of the resamples that may have no fit; with more the interval would be that of the others alone."""
 _STEPS: Final = 50
 _FLAT: Final = 25.0
 """Log-odds beyond which a fit runs off to infinity: the wins can be told by length alone."""
@@ -29,7 +32,12 @@ class LengthControlled:
         high: upper end.
         slope: log-odds a standard deviation of the difference in length adds, near 0.
         n: comparisons.
-        unfitted: resamples without a fit, left out of the interval.
+        unfitted: resamples without a fit, left out of the intervals.
+        raw_low: lower end of the raw rate's interval, from the same resamples.
+        raw_high: upper end.
+        smaller: how much nearer to one half the controlled rate is than the raw one; None without a controlled rate.
+        smaller_low: lower end of its interval, from the same resamples.
+        smaller_high: upper end.
     """
 
     raw: float
@@ -39,6 +47,11 @@ class LengthControlled:
     slope: float | None
     n: int
     unfitted: int
+    raw_low: float | None = None
+    raw_high: float | None = None
+    smaller: float | None = None
+    smaller_low: float | None = None
+    smaller_high: float | None = None
 
 
 def length_controlled(
@@ -62,7 +75,7 @@ def length_controlled(
     won, apart = np.asarray(wins, dtype=np.float64), np.asarray(longer_by, dtype=np.float64)
     whole = _fit(won, apart)
     places = [np.flatnonzero(np.asarray(texts, dtype=object) == text) for text in sorted(set(texts))]
-    drawn: list[float] = []
+    drawn: list[tuple[float, float]] = []
     unfitted = 0
     if whole is not None and len(places) > 1:
         draw = np.random.default_rng(seed)
@@ -72,17 +85,31 @@ def length_controlled(
             if again is None:
                 unfitted += 1
             else:
-                drawn.append(_share(again[0]))
+                drawn.append((float(won[rows].mean()), _share(again[0])))
+    raw, controlled = float(won.mean()), None if whole is None else _share(whole[0])
+    found = LengthControlled(raw, controlled, None, None, None if whole is None else whole[1], len(won), unfitted)
+    if controlled is None:
+        return found
+    # The sides of one half are those of all comparisons: a resample on the other side counts as below 0.
+    sides = (1.0 if raw >= _HALF else -1.0), (1.0 if controlled >= _HALF else -1.0)
+
+    def nearer(raw: float, controlled: float) -> float:
+        return sides[0] * (raw - _HALF) - sides[1] * (controlled - _HALF)
+
+    found = dataclasses.replace(found, smaller=nearer(raw, controlled))
+    if not drawn or unfitted > _UNFITTED * RESAMPLES:
+        return found
     tail = (1.0 - CONFIDENCE) / 2.0
-    low, high = np.quantile(drawn, [tail, 1.0 - tail]) if drawn else (None, None)
-    return LengthControlled(
-        raw=float(won.mean()),
-        controlled=None if whole is None else _share(whole[0]),
-        low=None if low is None else float(low),
-        high=None if high is None else float(high),
-        slope=None if whole is None else whole[1],
-        n=len(won),
-        unfitted=unfitted,
+    columns = np.array([(*pair, nearer(*pair)) for pair in drawn])
+    ends = [[float(end) for end in column] for column in np.quantile(columns, [tail, 1.0 - tail], axis=0).T]
+    return dataclasses.replace(
+        found,
+        low=ends[1][0],
+        high=ends[1][1],
+        raw_low=ends[0][0],
+        raw_high=ends[0][1],
+        smaller_low=ends[2][0],
+        smaller_high=ends[2][1],
     )
 
 

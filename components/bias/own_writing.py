@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from components.bias.changes import paraphrase
 from components.bias.mounted import Mounted
@@ -9,6 +10,8 @@ from components.bias.probe import Skip
 from components.bias.readers.written import Request, Written, requests
 from components.bias.types import Form, Item, Role
 
+DECIDED: Final = "decided responses"
+"""Source of the items whose better response is known."""
 Own = Callable[[Written], bool]
 
 
@@ -16,7 +19,9 @@ def own_items(probe: str, seed: int, mounted: Mounted, own: Own, other: Own, who
     """One item for each pair of an own and another's response that are held to be equally good.
 
     The base is the other's, the changed form is the own one, and the placebo is the other's again, paraphrased by
-    rules: what is left between the two is the preference for the author, since both are as good as the base.
+    rules: what is left between the two is the preference for the author, since both are as good as the base. Pairs of
+    which one is better have no placebo: they tell whether the better one wins as often where it is the judge's own
+    (:mod:`components.bias.opportunity`), and add nothing to the shift.
 
     Args:
         probe: its name.
@@ -28,17 +33,29 @@ def own_items(probe: str, seed: int, mounted: Mounted, own: Own, other: Own, who
     """
     if not mounted.files("responses*.jsonl"):
         return Skip("it takes responses that models wrote, and no responses*.jsonl is mounted (docs/probes.md)")
-    found = []
+    found, decided = [], []
     for request in requests(mounted):
         mine = [each for each in request.responses if own(each)]
         theirs = [each for each in request.responses if other(each)]
         for place, one in enumerate(mine):
             for rank, two in enumerate(theirs):
+                name = f"{request.text_id}.{place}.{rank}"
                 if one.quality == two.quality:
-                    found.append(_item(probe, seed, request, one, two, f"{request.text_id}.{place}.{rank}"))
+                    found.append(_item(probe, seed, request, one, two, name))
+                else:
+                    decided.append(_decided(probe, request, one, two, name))
     if not found:
         return Skip(f"no response of {whose} is held to be as good as another's in what is mounted")
-    return found
+    return [*found, *decided]
+
+
+def _decided(probe: str, request: Request, own: Written, other: Written, name: str) -> Item:
+    forms = {
+        Role.BASE: Form(request.question, other.text, request.criteria),
+        Role.CHANGED: Form(request.question, own.text, request.criteria),
+    }
+    better = Role.CHANGED if own.quality > other.quality else Role.BASE
+    return Item(probe, f"{name}.decided", request.text_id, forms, DECIDED, author=own.family, gold=better)
 
 
 def _item(probe: str, seed: int, request: Request, own: Written, other: Written, item_id: str) -> Item:

@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from components.bias.estimate import Estimate, Frozen
+from components.bias.types import Mode
 
 
 class Point(Frozen):
@@ -46,6 +47,8 @@ class Contrast(Frozen):
     """What is compared, in words."""
     measure: str
     difference: Estimate
+    judges: int = Field(default=0, ge=0)
+    """Judges that it rests on."""
     p: float | None = Field(default=None, ge=0, le=1)
 
 
@@ -60,16 +63,45 @@ class Leakage(Frozen):
 
 
 class Mitigation(Frozen):
-    """What a remedy does to a bias."""
+    """What a remedy does to a bias, or to a policy's drift."""
 
     name: str
     """``swap_average``, ``reference``, ``panel``, ``length_control`` or ``masking``."""
     axis: str
+    """Name of the probe, or of the feature of drift."""
     judge: str
+    what: str = ""
+    """What is compared, in words."""
+    drift: bool = False
+    """Whether it is a policy's drift, in the feature's unit, and no effect of a judge."""
     plain: Estimate
     mitigated: Estimate
     reduction: Estimate
-    """Absolute effect without minus absolute effect with it; above 0 it helps."""
+    """Absolute effect without minus absolute effect with it, paired; above 0 it helps."""
+
+
+class Absent(Frozen):
+    """A comparison that the study does not have."""
+
+    what: str
+    """Such as ``panel``."""
+    reason: str = Field(min_length=1)
+
+
+class Opportunity(Frozen):
+    """Equal-opportunity difference: how much more often what is right is accepted where it has the factor."""
+
+    judge: str
+    axis: str
+    """Name of the probe; ``length`` or ``own policy`` where no probe varies it."""
+    mode: Mode | None
+    """How it was asked; None for responses that were judged as in training."""
+    what: str
+    """The two groups, in words."""
+    difference: Estimate
+    """Share of the right ones that is accepted with the factor, less the same without it."""
+    wrong: Estimate | None = None
+    """The same of the wrong ones; None where there are none."""
 
 
 class Findings(Frozen):
@@ -79,3 +111,6 @@ class Findings(Frozen):
     contrasts: tuple[Contrast, ...] = ()
     leakage: tuple[Leakage, ...] = ()
     mitigations: tuple[Mitigation, ...] = ()
+    opportunities: tuple[Opportunity, ...] = ()
+    absent: tuple[Absent, ...] = ()
+    """Comparisons that are part of a study and are not in this one, with the reason."""

@@ -65,13 +65,25 @@ class Agreement(Frozen):
     """How a judge agrees with gold."""
 
     source: str
-    """Such as ``LLMBar Natural``."""
-    mode: Mode
+    """Such as ``LLMBar Natural``, or ``held-out responses after training``."""
+    mode: Mode | None
+    """How it was asked; None for responses that it judged as in training."""
     accuracy: Estimate
+    """Pairwise, the share of pairs whose better response is preferred, a tie being half; else the share of responses
+    that are right and get more than one half, or wrong and do not."""
     kappa: Estimate
     """Cohen's."""
     consistency: Estimate | None = None
     """Share of pairs judged alike in both orders; None where nothing was swapped."""
+    pairs: Estimate | None = None
+    """Share of items whose better response gets more than the worse one, a tie being half; None where responses do not
+    come in pairs, and pairwise, where it is the accuracy."""
+    accepts_right: Estimate | None = None
+    """Share of the right responses that get more than one half; None pairwise."""
+    accepts_wrong: Estimate | None = None
+    """The same of the wrong ones."""
+    ranking: Estimate | None = None
+    """Chance that a right response gets more than a wrong one: the area under the ROC curve. None pairwise."""
     calibration_error: Estimate | None = None
     """Expected calibration error; None where the judge gives no probability."""
     calibration: tuple[Bin, ...] = ()
@@ -84,7 +96,9 @@ class Noise(Frozen):
     repeats: int = Field(ge=2)
     """Askings of each item, the first included."""
     flips: Estimate
-    """Share of repetitions that contradict the first asking."""
+    """Share of pairs of askings that contradict each other."""
+    apart: Estimate | None = None
+    """Mean size of the difference of two askings, in the unit of a value: the noise of one judgement."""
     alpha: Estimate
     """Krippendorff's; 1 is full agreement, 0 chance."""
 
@@ -117,3 +131,5 @@ class Judge(Frozen):
     biases: tuple[Bias, ...] = ()
     agreement: tuple[Agreement, ...] = ()
     noise: tuple[Noise, ...] = ()
+    noise_unknown: str = ""
+    """Why the noise is not known; empty where it is."""

@@ -1,17 +1,15 @@
-"""Paraphrases by a named model, where rules cannot make them: the placebo of items that the user mounts.
+"""Texts in the words of a named model, asked through the engine: for probes that take what models wrote.
 
-A paraphrase that does not come, cannot be read, or is of another length than the text is none: the item is dropped, and
-counted with the reason. No text stands in for it.
+A rewriting that does not come, cannot be read, changes nothing, or is of another length than the text is none: it is
+dropped, and counted with the reason. No text stands in for it.
 """
 
 import asyncio
 import dataclasses
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from components.bias.marks import FOLDER
-from components.bias.types import Form, Item, Role
 from components.judge.calls import Ask
 from components.judge.chat import Chat
 from components.judge.failures import Failure
@@ -23,13 +21,13 @@ from components.judge.protocols.chat_template import load_chat
 from components.judge.protocols.quotation import fence
 from components.judge.verdict import UnknownReason
 
-NAME: Final = "rewrite"
-LENGTHS: Final = (0.75, 1.33)
-"""Words of a paraphrase as a share of the text's; outside of it the length changes, which is a factor of its own."""
+LENGTHS: Final[Mapping[str, tuple[float, float]]] = {"rewrite": (0.75, 1.33), "refine": (0.5, 2.0)}
+"""Prompt -> words of what is written as a share of the text's. Outside of it the length changes, which is a factor of
+its own; a refinement may do more."""
 OTHER_LENGTH: Final = "other_length"
 UNCHANGED: Final = "unchanged"
 _FIELDS: Final = frozenset({"text"})
-_VERSION: Final = 1
+_VERSION: Final = 2
 _SCHEMA: Final = {
     "type": "object",
     "properties": {"text": {"type": "string"}},
@@ -39,57 +37,51 @@ _SCHEMA: Final = {
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Rewritten:
-    """Items with the model's paraphrase of the changed form's response as their placebo.
+class Rewriting:
+    """What became of one text.
 
     Attributes:
-        items: those whose paraphrase came, in order.
-        dropped: how many have none, by reason (an ``UnknownReason``, ``other_length`` or ``unchanged``).
+        text: in the model's words; None where there is none.
+        reason: why there is none (an ``UnknownReason``, ``other_length`` or ``unchanged``); empty where there is one.
     """
 
-    items: tuple[Item, ...]
-    dropped: Counter[str]
+    text: str | None
+    reason: str = ""
 
 
-async def with_placebos(items: Sequence[Item], chat: Chat, of: Role = Role.BASE) -> Rewritten:
-    """Give each item a placebo: the response of one of its forms, paraphrased by the model behind ``chat``.
+async def rewritings(texts: Sequence[str], chat: Chat, prompt: str = "rewrite", draw: str = "") -> list[Rewriting]:
+    """Each text in the words of the model behind ``chat``, in order.
 
     Args:
-        items: of any probe; a placebo that one has is replaced.
+        texts: what is rewritten.
         chat: the model; see :func:`components.judge.build.build_chat`.
-        of: whose response is paraphrased.
+        prompt: ``rewrite``, which keeps meaning, mistakes and length; ``refine``, which revises.
+        draw: tells one asking from another, so that kept replies are not taken for new ones.
 
     Raises:
         JudgeError: the ledger cannot be written.
     """
-    template = load_chat(NAME, _FIELDS, FOLDER)
+    template = load_chat(prompt, _FIELDS, FOLDER)
     question = Question(template, Sampling(chat.spec.max_answer_tokens, chat.spec.temperature))
-    ask = chat.asker(version_of(NAME, _VERSION, template.digest))
-    found = await asyncio.gather(*(_paraphrase(item.forms[of], question, ask) for item in items))
-    kept, dropped = [], Counter[str]()
-    for item, got in zip(items, found, strict=True):
-        if isinstance(got, Form):
-            kept.append(dataclasses.replace(item, forms={**item.forms, Role.PLACEBO: got}))
-        else:
-            dropped[got] += 1
-    return Rewritten(tuple(kept), dropped)
+    ask = chat.asker(version_of(prompt, _VERSION, template.digest), draw)
+    return list(await asyncio.gather(*(_rewriting(text, question, ask, LENGTHS[prompt]) for text in texts)))
 
 
-async def _paraphrase(form: Form, question: Question, ask: Ask) -> Form | str:
-    got = await _once(form, question, ask, again=False)
+async def _rewriting(given: str, question: Question, ask: Ask, lengths: tuple[float, float]) -> Rewriting:
+    got = await _once(given, question, ask, again=False)
     if isinstance(got, UnknownReason) and got in UNREADABLE:
-        got = await _once(form, question, ask, again=True)
+        got = await _once(given, question, ask, again=True)
     if isinstance(got, UnknownReason):
-        return got.value
+        return Rewriting(None, got.value)
     text = got.strip()
-    if " ".join(text.split()) == " ".join(form.response.split()):
-        return UNCHANGED
-    share = len(text.split()) / max(1, len(form.response.split()))
-    return dataclasses.replace(form, response=text) if LENGTHS[0] <= share <= LENGTHS[1] else OTHER_LENGTH
+    if text.split() == given.split():
+        return Rewriting(None, UNCHANGED)
+    share = len(text.split()) / max(1, len(given.split()))
+    return Rewriting(text) if lengths[0] <= share <= lengths[1] else Rewriting(None, OTHER_LENGTH)
 
 
-async def _once(form: Form, question: Question, ask: Ask, *, again: bool) -> str | UnknownReason:
-    answer = await question.put(ask, {"text": fence("TEXT", form.response)}, again=again, schema=_SCHEMA)
+async def _once(given: str, question: Question, ask: Ask, *, again: bool) -> str | UnknownReason:
+    answer = await question.put(ask, {"text": fence("TEXT", given)}, again=again, schema=_SCHEMA)
     if isinstance(answer, Failure):
         return answer.reason
     # UnknownReason is a text too, so that the rewritten one is carried in a tuple.

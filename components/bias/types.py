@@ -78,6 +78,8 @@ class Item:
         author: family of the model that wrote the changed form, for self-preference; None where rules made it.
         gold: which role a human or a key holds for the better one of base and changed; None where neither is (content
             held fixed).
+        carries: which answer the changed form and its placebo carry: ``base`` the good one, ``worse`` one that is not
+            right; None where that is not known.
     """
 
     probe: str
@@ -87,6 +89,7 @@ class Item:
     source: str = "shipped"
     author: str | None = None
     gold: Role | None = None
+    carries: Role | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

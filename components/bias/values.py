@@ -64,6 +64,10 @@ class ItemAnswers:
         back = _mean(_known(self._cells.get((role, ORDERS[1]), ())))
         return None if front is None or back is None else (back - front) / 2.0
 
+    def alone(self, role: Role, order: str) -> float | None:
+        """Mean over the repetitions in one order; pairwise alone."""
+        return _mean(_known(self._cells.get((role, order), ())))
+
     def failed(self, role: Role) -> float | None:
         """Share of failed calls among those that tell of the judge, see :data:`NOT_THE_JUDGES`."""
         told = [

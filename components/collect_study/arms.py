@@ -1,7 +1,7 @@
 """The arms of a study as its result has them: curves of training, drift, and what judges make of the policies."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from components.bias.drift.canaries import read_canaries
 from components.bias.drift.result import Canary, Drift
@@ -14,6 +14,7 @@ from components.bias.result_arms import Crossing, Parting
 from components.collect_study.found import Files, Found
 from components.core.contracts import GENERATIONS, read_table
 from components.core.statistics import SHARES, compare, prompt_mean
+from components.gold.text import words
 from components.reward.canaries.names import TABLE as CANARY_TABLE
 from components.study.looks import AFTER, BEFORE, step_of
 from components.study.records import Record
@@ -131,27 +132,50 @@ def _means(responses: Sequence[Judged], what: str) -> dict[str, float | None]:
     return {row: prompt_mean(values) for row, values in rows.items()}
 
 
-def wins(study: "Study", found: Found, files: Files) -> dict[tuple[str, str], list[float]]:
-    """(judge, judge that trained) -> for each held-out prompt 1, 1/2 or 0: whether the judge's reward of the trained
-    policy is above, at or below that of the policy before.
+class Win(NamedTuple):
+    """How one trained policy fares against the one before on one held-out prompt, under one judge.
+
+    Attributes:
+        prompt: its row.
+        share: 1, 1/2 or 0: whether the mean reward rose, stayed or fell.
+        longer_by: mean words of the trained policy's responses, less the mean before.
+    """
+
+    prompt: str
+    share: float
+    longer_by: float
+
+
+def wins(study: "Study", found: Found, files: Files) -> dict[tuple[str, str], list[Win]]:
+    """(judge, judge that trained) -> one for each arm and held-out prompt whose rewards are known.
 
     Raises:
         GavelError: a table is missing or breaks its contract.
     """
-    told: dict[tuple[str, str], list[float]] = {}
+    told: dict[tuple[str, str], list[Win]] = {}
     for (name, scorer), crossed in found.crosses.items():
         arm = study.arm(name)
         if arm.key.control is not None:
             continue
         table = files.get(found.arms[name], "generations", "generations.parquet")
         scores = files.get(crossed, "scores", "scores.parquet")
-        base, trained = (_means(heldout(table, model, scores=scores), "proxy") for model in (BEFORE, AFTER))
+        sides = [heldout(table, model, scores=scores) for model in (BEFORE, AFTER)]
+        rewards, lengths = [_means(side, "proxy") for side in sides], [_lengths(side) for side in sides]
         pair = label(study, study.arm(scorer)), label(study, arm)
-        for row, before in base.items():
-            after = trained.get(row)
+        for row, before in rewards[0].items():
+            after = rewards[1].get(row)
             if before is not None and after is not None:
-                told.setdefault(pair, []).append(0.5 if after == before else float(after > before))
+                share = 0.5 if after == before else float(after > before)
+                told.setdefault(pair, []).append(Win(row, share, lengths[1][row] - lengths[0][row]))
     return told
+
+
+def _lengths(responses: Sequence[Judged]) -> dict[str, float]:
+    """Mean words of each prompt's responses."""
+    rows: dict[str, list[int]] = {}
+    for response in responses:
+        rows.setdefault(response.row_id, []).append(len(words(response.text)))
+    return {row: sum(counts) / len(counts) for row, counts in rows.items()}
 
 
 def crossings(study: "Study", found: Found, files: Files, confidence: float) -> list[Crossing]:

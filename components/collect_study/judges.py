@@ -1,62 +1,46 @@
 """The judges of a study as its result has them: the effects of the probes, corrected over all of a judge's."""
 
-import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from components.bias import clusters
 from components.bias.effects import Effect, measure_effects
 from components.bias.estimate import Estimate
 from components.bias.multiplicity import Adjusted, adjusted
-from components.bias.outcomes import read_outcomes
 from components.bias.probe import all_probes
 from components.bias.result_judges import Bias, Detectable, Judge
 from components.bias.run import Plan
 from components.bias.scripted.inprocess import expected
 from components.bias.scripted.judge import ScriptedJudge
-from components.bias.study_result import Skipped
-from components.bias.types import Mode, Outcome
-from components.collect_study.found import Files, Found
+from components.bias.types import Mode
+from components.collect_study.agreeing import heldout_agreement, probe_agreement
+from components.collect_study.heldout import Held
+from components.collect_study.probed import Probed
+from components.collect_study.repeating import NEVER, noises
 from components.core.spec.source import ScriptedSource
 from components.study.detecting import detectables
 from components.study.probe_plan import plan_of
-from components.study.scoring import label
 
 if TYPE_CHECKING:
-    from components.core.spec.arm import Arm
-    from components.core.spec.judge import JudgeSpec
     from components.core.spec.study_load import Study
 
 CORRECTION = "Holm over all probes and modes of a judge"
 _INTERVAL = "t on the CR2 error clustered by text; of shares Wilson's with the effective number of items"
 
 
-def judges(study: "Study", found: Found, files: Files, confidence: float) -> tuple[list[Judge], list[Skipped]]:
-    """Every judge with its biases, and what could not be probed with the reason.
+def judges(
+    study: "Study", probed: Sequence[Probed], held: Mapping[str, Sequence[Held]], confidence: float
+) -> list[Judge]:
+    """Every judge with its biases, its noise and its agreement with gold.
 
-    Raises:
-        GavelError: a table is missing or breaks its contract.
+    Args:
+        study: whose.
+        probed: its judges and what they said.
+        held: judge -> held-out responses with gold under it; those of a panel are the panel's, and no member's.
+        confidence: coverage of the intervals.
     """
-    told: list[Judge] = []
-    skipped: list[Skipped] = []
-    for scorer in study.scorers:
-        record = found.probes.get(scorer.name)
-        name = label(study, scorer)
-        outcomes: list[Outcome] = []
-        if record is None or record.error:
-            why = "it was not reached" if record is None else record.error
-            skipped.append(Skipped(what=f"probes of judge {name}", reason=why, failed=record is not None))
-        else:
-            outcomes = read_outcomes(files.get(record, "outcomes", "outcomes.parquet"))
-            for each in json.loads(files.get(record, "outcomes", "skipped.json").read_bytes()):
-                mode = f" ({each['mode']})" if each["mode"] else ""
-                skipped.append(Skipped(what=f"probe {each['probe']}{mode} of judge {name}", reason=each["reason"]))
-        for judge in scorer.experiment.judges():
-            own = name if scorer.experiment.panel is None else f"{judge.name} in {name}"
-            mine = [outcome for outcome in outcomes if outcome.judge == judge.name]
-            told.append(_judge(study, scorer, judge, own, mine, confidence))
-    return told, skipped
+    return [_judge(study, each, held, confidence) for each in probed]
 
 
 def detectable(study: "Study") -> list[Detectable]:
@@ -73,9 +57,8 @@ def detectable(study: "Study") -> list[Detectable]:
     return detectables(max(plans, key=lambda plan: len(plan.parts)), study.spec.probes.alpha)
 
 
-def _judge(
-    study: "Study", scorer: "Arm", judge: "JudgeSpec", name: str, outcomes: Sequence[Outcome], confidence: float
-) -> Judge:
+def _judge(study: "Study", about: Probed, held: Mapping[str, Sequence[Held]], confidence: float) -> Judge:
+    outcomes, plan = about.outcomes, about.plan
     probes = all_probes()
     reasons: dict[tuple[str, Mode], dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for outcome in outcomes:
@@ -83,9 +66,10 @@ def _judge(
             reasons[outcome.probe, outcome.mode][f"{outcome.role.value}: {outcome.reason}"] += 1
     measures = {probe.name: probe.measure for probe in probes.values()}
     effects = measure_effects(outcomes, measures, confidence=confidence)
-    plan = plan_of(study.spec.probes, judge, scorer.experiment, study.spec.seeds[0])
+    seed = study.spec.seeds[0]
+    again = noises(outcomes, seed=seed)
     least = {(each.probe, each.mode): each.effect for each in detectables(plan, study.spec.probes.alpha)}
-    planted = planted_effects(judge.source, plan) if isinstance(judge.source, ScriptedSource) else None
+    planted = planted_effects(about.source, plan) if isinstance(about.source, ScriptedSource) else None
     biases = [
         _bias(
             each,
@@ -97,13 +81,19 @@ def _judge(
         for each in adjusted(effects, study.spec.probes.alpha)
     ]
     return Judge(
-        name=name,
-        family=judge.family,
-        parameters=judge.parameters,
-        model=judge.model_name,
-        protocol=scorer.experiment.reward.protocol,
+        name=about.name,
+        family=about.family,
+        parameters=about.parameters,
+        model=about.model,
+        protocol=about.protocol,
         scripted=planted is not None,
         biases=tuple(biases),
+        agreement=(
+            *([] if about.member else heldout_agreement(held.get(about.name, ()), seed=seed, confidence=confidence)),
+            *probe_agreement(outcomes, about.items, seed=seed, confidence=confidence),
+        ),
+        noise=tuple(again),
+        noise_unknown="" if again else NEVER if outcomes else "it was not probed",
     )
 
 

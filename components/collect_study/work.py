@@ -11,7 +11,9 @@ from components.collect_study.arms import arm_results, crossings, wins
 from components.collect_study.costs import abstentions, costs
 from components.collect_study.findings import findings
 from components.collect_study.found import Files, Found, find_all
+from components.collect_study.heldout import heldout_decisions
 from components.collect_study.judges import CORRECTION, detectable, judges
+from components.collect_study.probed import all_probed
 from components.core.identity import digest
 from components.core.manifest import Scalar
 from components.core.spec.study import ENOUGH_ITEMS, ENOUGH_SEEDS
@@ -81,7 +83,9 @@ def collected(study: "Study", found: Found, files: Files) -> StudyResult:
         GavelError: a table is missing or breaks its contract.
     """
     spec = study.spec
-    told, skipped = judges(study, found, files, CONFIDENCE)
+    held = heldout_decisions(study, found, files)
+    probed, skipped = all_probed(study, found, files)
+    told = judges(study, probed, held, CONFIDENCE)
     arms = arm_results(study, found, files, CONFIDENCE)
     skipped += [
         Skipped(what=f"arm {arm.name}", reason=arm.reason, failed=arm.state == "failed")
@@ -101,7 +105,7 @@ def collected(study: "Study", found: Found, files: Files) -> StudyResult:
         detectable=tuple(detectable(study)),
         arms=tuple(arms),
         crossings=tuple(crossings(study, found, files, CONFIDENCE)),
-        findings=findings(study, told, arms, wins(study, found, files), CONFIDENCE),
+        findings=findings(study, probed, told, arms, wins(study, found, files), held, CONFIDENCE),
         costs=tuple(costs(study, found, files)),
         abstained=tuple(abstentions(study, found, files, CONFIDENCE)),
         skipped=tuple(skipped),

@@ -3,15 +3,16 @@
 import asyncio
 import json
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import components.bias.probes
 from components.bias.asking import Asking
 from components.bias.outcomes import write_outcomes
+from components.bias.panel_outcomes import LEAVES_OUT, NO_OWN, OWN_WRITING, panel_outcomes
 from components.bias.run import Plan, ask_plan
-from components.bias.types import Outcome
+from components.bias.types import Mode, Outcome
 from components.core.manifest import Scalar, content_sha256, scan_folder
 from components.core.step import Step, StepContext
 from components.judge.deployed import keeping
@@ -66,7 +67,8 @@ def probe_step(probes: "StudyProbes", seed: int) -> Step:
 
 
 def _probe(context: StepContext, probes: "StudyProbes", seed: int) -> Mapping[str, Scalar]:
-    """Write outcomes.parquet, skipped.json and calls.parquet; the members of a panel are asked one after the other.
+    """Write outcomes.parquet, skipped.json and calls.parquet; the members of a panel are asked one after the other,
+    and what the panel would have said is made of their verdicts.
 
     Raises:
         GavelError: a judge cannot be asked, or a probe breaks its limits.
@@ -84,11 +86,29 @@ def _probe(context: StepContext, probes: "StudyProbes", seed: int) -> Mapping[st
                 {"judge": judge.name, "probe": each.probe, "mode": each.mode, "reason": each.reason}
                 for each in plan.skipped
             ]
+        if experiment.panel is not None:
+            members = [judge.name for judge in experiment.judges()]
+            outcomes += panel_outcomes(members, experiment.panel, outcomes, ledger.rows())
+            skipped += _left_out(experiment.panel.name, outcomes)
         calls = ledger.export_calls(context.out / CALLS)
     rows = write_outcomes(context.out / OUTCOMES, outcomes)
     (context.out / SKIPPED).write_text(json.dumps(skipped, indent=1) + "\n", encoding="utf-8")
     unknown = sum(outcome.value is None for outcome in outcomes)
     return {"outcomes": rows, "unknown": unknown, "skipped": len(skipped), "calls": calls}
+
+
+def _left_out(panel: str, outcomes: Sequence[Outcome]) -> list[dict[str, str | None]]:
+    """What the members were probed for, and the panel cannot be."""
+    asked = dict.fromkeys((each.probe, each.mode) for each in outcomes if each.judge != panel)
+    own = dict.fromkeys(probe for probe, _ in asked if probe in OWN_WRITING)
+    found: list[dict[str, str | None]] = [
+        {"judge": panel, "probe": probe, "mode": None, "reason": NO_OWN} for probe in own
+    ]
+    return found + [
+        {"judge": panel, "probe": probe, "mode": mode, "reason": LEAVES_OUT}
+        for probe, mode in asked
+        if mode is not Mode.BINARY and probe not in own
+    ]
 
 
 async def _ask(context: StepContext, judge: "JudgeSpec", plan: Plan, ledger: Ledger) -> list[Outcome]:

@@ -9,6 +9,7 @@ from markupsafe import Markup
 from components.bias.drift.features import title
 from components.bias.study_result import StudyResult
 from components.drawing import numbers
+from components.drawing.figure import Figure
 from components.drawing.style import page_css
 from components.study_report import plots, summary, wording
 from components.study_report.canaries import rows_by_arm, rows_by_key
@@ -17,8 +18,11 @@ from components.study_report.figures import Drawn, condition, unknown_throughout
 FOLDER = Path(__file__).parent
 
 
-def build_page(study: StudyResult, figures: Mapping[str, Sequence[Drawn]]) -> str:
-    """The report as HTML. Names, criteria and reasons may come from outside: the template escapes them."""
+def build_page(study: StudyResult, figures: Mapping[str, Sequence[Drawn]], tables: Mapping[str, Figure]) -> str:
+    """The report as HTML, with its figures and the tables that it offers as CSV.
+
+    Names, criteria and reasons may come from outside: the template escapes them.
+    """
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(FOLDER),
         autoescape=True,
@@ -40,6 +44,7 @@ def build_page(study: StudyResult, figures: Mapping[str, Sequence[Drawn]]) -> st
         changed=[(arm, change) for arm in study.arms for change in arm.changes],
         canaries=canaries,
         canary_keys=rows_by_key(study.arms),
+        tables=tables,
         unknown_features=unknown_throughout(study),
         canaries_judged=sum(row.judged for row in canaries),
         percent=numbers.percent(study.confidence),

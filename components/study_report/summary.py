@@ -25,13 +25,8 @@ def summarise(study: StudyResult) -> list[str]:
     lines += [line for arm in done if (line := _of_arm(arm, study.confidence))]
     if any(arm.changes for arm in done) and not any(_moved(arm) for arm in done):
         lines.append(f"None of the {len(done)} trained policies is shown to differ from its start in any feature.")
-    for mitigation in study.findings.mitigations:
-        if mitigation.reduction.excludes_zero and (mitigation.reduction.value or 0) > 0:
-            told = sentence(mitigation.reduction, Kind.EFFECT, study.confidence)
-            lines.append(
-                f"{words(mitigation.name).capitalize()} makes {mitigation.judge}'s bias on {words(mitigation.axis)} "
-                f"smaller by {told}."
-            )
+    lines += _of_agreement(study)
+    lines += _of_remedies(study)
     missing = [arm for arm in study.arms if arm.state != "done"]
     if missing or study.skipped:
         lines.append(
@@ -97,6 +92,43 @@ def _of_prediction(found: Prediction, study: StudyResult) -> str:
     if found.slope.excludes_zero and found.p is not None and found.p <= study.alpha:
         return f"Over {basis}, {what} go together: {told}."
     return f"Over {basis}, {what} are not shown to go together: {told}.{' ' + found.note if found.note else ''}"
+
+
+def _of_agreement(study: StudyResult) -> list[str]:
+    """Each judge against gold on the held-out responses, where there is any."""
+    lines = []
+    for judge in study.judges:
+        found = next((each for each in judge.agreement if each.mode is None and each.accuracy.value is not None), None)
+        if found is not None:
+            lines.append(
+                f"Against gold on {found.source} {judge.name} is right in "
+                f"{sentence(found.accuracy, Kind.SHARE, study.confidence)}; kappa "
+                f"{sentence(found.kappa, Kind.LEVEL, study.confidence)}."
+            )
+    return lines
+
+
+def _of_remedies(study: StudyResult) -> list[str]:
+    """A sentence for each remedy, with the largest of what it takes off."""
+    lines = []
+    found = study.findings.mitigations
+    for name in dict.fromkeys(each.name for each in found):
+        mine = [each for each in found if each.name == name]
+        known = [each for each in mine if each.reduction.low is not None]
+        helps = [each for each in known if each.reduction.excludes_zero and (each.reduction.value or 0.0) > 0.0]
+        harms = sum(each.reduction.excludes_zero for each in known) - len(helps)
+        if not known:
+            lines.append(f"{words(name).capitalize()}: {len(mine)} comparisons, none with an interval.")
+            continue
+        most = max(helps, key=lambda each: each.reduction.value or 0.0, default=None)
+        told = f"{words(name).capitalize()} is shown to make a bias or drift smaller in {len(helps)} of {len(mine)} "
+        told += f"comparisons, and larger in {harms}"
+        if most is not None:
+            kind = change_kind(most.axis) if most.drift else Kind.EFFECT
+            size = sentence(most.reduction, kind, study.confidence)
+            told += f"; most of all {most.judge}'s on {words(most.axis)}, by {size}"
+        lines.append(f"{told}.")
+    return lines
 
 
 def headline(study: StudyResult) -> dict[str, Scalar]:

@@ -2,7 +2,7 @@
 
 import enum
 
-from components.bias.drift.features import Unit
+from components.bias.drift.features import FEATURES, OTHER_TITLES, Unit, title
 from components.bias.drift.features import unit as unit_of
 from components.bias.estimate import Estimate
 from components.drawing.numbers import UNKNOWN, count, signed
@@ -75,6 +75,11 @@ def level_kind(feature: str) -> Kind:
 def change_kind(feature: str) -> Kind:
     """How a feature's change is printed."""
     return {Unit.SHARE: Kind.POINTS, Unit.REWARD: Kind.EFFECT}.get(unit_of(feature), Kind.MORE)
+
+
+def measure(name: str) -> str:
+    """A probe or a feature of drift, in words."""
+    return f"drift: {title(name).lower()}" if name in FEATURES or name in OTHER_TITLES else words(name)
 
 
 def words(name: str) -> str:

@@ -141,7 +141,14 @@ def test_self_and_family_preference_take_pairs_of_equal_quality_alone(tmp_path: 
     kin = built("family_preference", tmp_path, "judge-1", "J")
     assert isinstance(own, list)
     assert isinstance(kin, list)
-    # Five strangers of quality 3 for each of 40 requests; the better one is no match.
+    decided = [item for item in own if item.gold is not None]
+    # One stranger wrote something better for each of 40 requests: no match, but a pair whose better response is known.
+    assert {(item.gold, item.source, item.forms[Role.BASE].response) for item in decided} == {
+        (Role.BASE, "decided responses", "This one is better.")
+    }
+    assert len(decided) == 40
+    own, kin = ([item for item in items if item.gold is None] for items in (own, kin))
+    # Five strangers of quality 3 for each of 40 requests.
     assert len(own) == len(kin) == 200
     assert {item.forms[Role.CHANGED].response[:9] for item in own} == {"I wrote t"}
     assert {item.forms[Role.CHANGED].response for item in kin} == {"My kin wrote this."}

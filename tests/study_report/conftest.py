@@ -5,7 +5,16 @@ import pytest
 from components.bias.drift.result import Canary, Drift
 from components.bias.estimate import Estimate
 from components.bias.result_arms import Arm, Change, Crossing, Curve, Parting
-from components.bias.result_findings import Contrast, Findings, Leakage, Mitigation, Point, Prediction
+from components.bias.result_findings import (
+    Absent,
+    Contrast,
+    Findings,
+    Leakage,
+    Mitigation,
+    Opportunity,
+    Point,
+    Prediction,
+)
 from components.bias.result_judges import Agreement, Bias, Bin, Detectable, Judge, Noise
 from components.bias.study_result import Abstained, Cost, Lineage, Skipped, StudyResult
 from components.bias.types import Measure, Mode
@@ -86,8 +95,20 @@ def judge(place, name):
                     Bin(low=0.5, high=1.0, stated=None, right=Estimate.missing("an empty bin")),
                 ),
             ),
+            Agreement(
+                source="held-out responses",
+                mode=None,
+                accuracy=some(0.7),
+                kappa=Estimate.missing("it takes right and wrong responses", unknown=3),
+                accepts_right=some(0.8),
+                accepts_wrong=some(0.3),
+                ranking=some(0.66),
+            ),
         ),
-        noise=(Noise(mode=Mode.BINARY, repeats=3, flips=some(0.06), alpha=some(0.63)),),
+        noise=()
+        if place == 1
+        else (Noise(mode=Mode.BINARY, repeats=3, flips=some(0.06), apart=some(0.08), alpha=some(0.63)),),
+        noise_unknown="no probe asked the same twice" if place == 1 else "",
     )
 
 
@@ -233,7 +254,28 @@ def study():
                     mitigated=some(0.03),
                     reduction=some(0.26),
                 ),
+                Mitigation(
+                    name="masking",
+                    axis="words",
+                    judge="small-rubric",
+                    what="drift with failures counted as zero, against drift with failures masked",
+                    drift=True,
+                    plain=Estimate.of(-30.0, n=1, why="one seed"),
+                    mitigated=Estimate.of(4.0, n=1, why="one seed"),
+                    reduction=Estimate.of(26.0, n=1, why="one seed"),
+                ),
             ),
+            opportunities=(
+                Opportunity(
+                    judge="small-lr",
+                    axis="authority",
+                    mode=Mode.BINARY,
+                    what="good answers accepted: with the factor, less without it",
+                    difference=some(0.125),
+                    wrong=some(-0.05),
+                ),
+            ),
+            absent=(Absent(what="swap_average", reason="no probe was asked <i>pairwise</i>"),),
         ),
         costs=(
             Cost(

@@ -90,10 +90,11 @@ def test_ids_are_unique_and_every_reference_meets_one(page):
 
 def test_the_csv_links_hold_the_files_and_the_files_the_numbers(page, folder):
     links = re.findall(r'download="([^"]+)" href="data:text/csv;charset=utf-8;base64,([^"]+)"', page)
-    assert {name for name, _ in links} == {path.name for path in (folder / "figures").iterdir()}
-    assert len(links) == page.count("<figure>")
+    files = {path.name: path for part in ("figures", "tables") for path in (folder / part).iterdir()}
+    assert {name for name, _ in links} == set(files)
+    assert len(links) == len(files) == page.count("<figure>") + len(list((folder / "tables").iterdir()))
     for name, data in links:
-        assert base64.b64decode(data) == (folder / "figures" / name).read_bytes()
+        assert base64.b64decode(data) == files[name].read_bytes()
     rows = list(csv.DictReader(io.StringIO((folder / "figures" / "biases_2.csv").read_text(encoding="utf-8"))))
     (row,) = [row for row in rows if (row["probe"], row["mode"]) == ("verbosity", "binary")]
     assert (float(row["value"]), row["n"], row["clusters"], row["flagged"]) == (pytest.approx(0.29), "48", "40", "yes")
@@ -193,6 +194,42 @@ def test_a_number_without_its_basis_is_refused(fields):
 def test_what_is_no_number_becomes_unknown():
     assert Estimate.of(float("nan"), 0.0, 1.0, n=3, why="no variation").value is None
     assert Estimate.of(0.5, 0.1, float("inf"), n=3, why="no variation").low is None
+
+
+def test_agreement_noise_and_chances_stand_with_their_basis_or_their_reason(page):
+    text = text_of(page)
+    assert (
+        "as in training 70.0 % 64.0 % to 76.0 % n = 48 in 40 unknown it takes right and wrong responses n = 0" in text
+    )
+    assert "small-rubric unknown: no probe asked the same twice" in text
+    assert "+12.5 points +6.5 to +18.5 n = 48 in 40 \u22125.0 points \u221211.0 to +1.0 n = 48 in 40" in text
+    assert "Against gold on held-out responses small-lr is right in 70.0 %" in text
+
+
+def test_remedies_are_told_with_and_without_an_interval_and_absent_ones_with_the_reason(page):
+    text = text_of(page)
+    assert "drift: length small-rubric drift with failures counted as zero" in text
+    assert "+26.0 one seed n = 1 not shown" in text
+    assert "Masking: 1 comparisons, none with an interval." in text
+    assert (
+        "Length control is shown to make a bias or drift smaller in 1 of 1 comparisons, and larger in 0; most of all"
+        in text
+    )
+    assert "Swap average: no probe was asked <i>pairwise</i>." in text
+    assert "<i>pairwise</i>" not in page
+
+
+def test_the_tables_hold_every_number_in_full(folder):
+    names = {path.stem for path in (folder / "tables").iterdir()}
+    kinds = {"agreement", "calibration", "noise", "opportunity", "remedies", "contrasts", "leakage", "absent"}
+    assert names == kinds
+    rows = list(csv.DictReader(io.StringIO((folder / "tables" / "remedies.csv").read_text(encoding="utf-8"))))
+    assert [(row["remedy"], row["smaller_by"], row["smaller_by_low"], row["smaller_by_why"]) for row in rows] == [
+        ("length_control", "0.26", "0.2", ""),
+        ("masking", "26.0", "", "one seed"),
+    ]
+    noise = list(csv.DictReader(io.StringIO((folder / "tables" / "noise.csv").read_text(encoding="utf-8"))))
+    assert [row["alpha_why"] for row in noise] == ["", "no probe asked the same twice", ""]
 
 
 @pytest.mark.slow

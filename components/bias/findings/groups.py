@@ -1,16 +1,20 @@
-"""Families and mitigations: judges in groups, and arms with and without a remedy."""
+"""Judges in groups: whether families differ, and whether judges favour the policies that they trained."""
 
 import dataclasses
-import itertools
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from components.bias.clusters import Estimate, estimate
+from components.bias.clusters import CONFIDENCE
+from components.bias.estimate import Estimate
+from components.core.statistics import bootstrap_means, quantiles
 
 DRAWS: Final = 10_000
+_DEFINED: Final = 0.95
+"""Share of the resamples that must have a score; with fewer the interval would be that of the others alone."""
+_ROUNDING: Final = 1e-9
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -66,20 +70,6 @@ def _spread(numbers: NDArray[np.float64], labels: NDArray[np.intp], sizes: NDArr
     return float((sizes * (means - numbers.mean()) ** 2).sum() / sizes.sum())
 
 
-def mitigation(plain: Mapping[tuple[str, int], float], remedied: Mapping[tuple[str, int], float]) -> Estimate:
-    """How much a remedy (swap-average, reference in the prompt, panel, length control, masking) takes off the size of a
-    drift or bias: ``|plain| - |remedied|`` over the arms that have both, clustered by judge; above 0 it helps.
-
-    Args:
-        plain: (judge, seed) -> drift or effect without the remedy.
-        remedied: the same with it.
-    """
-    both = sorted(set(plain) & set(remedied))
-    gains = [abs(plain[arm]) - abs(remedied[arm]) for arm in both]
-    widest = max((abs(value) for arm in both for value in (plain[arm], remedied[arm])), default=1.0) or 1.0
-    return estimate(gains, [judge for judge, _ in both], scale=(-widest, widest))
-
-
 def preference_leakage(wins: Mapping[tuple[str, str], Sequence[float]], one: str, other: str) -> float | None:
     """Preference leakage score of two judges and their students (arXiv 2502.01534).
 
@@ -106,7 +96,46 @@ def preference_leakage(wins: Mapping[tuple[str, str], Sequence[float]], one: str
     return sum(excesses) / 2.0
 
 
-def leakage_of_all(wins: Mapping[tuple[str, str], Sequence[float]]) -> Mapping[tuple[str, str], float | None]:
-    """:func:`preference_leakage` of every two judges."""
-    judges = sorted({judge for judge, _ in wins})
-    return {(one, other): preference_leakage(wins, one, other) for one, other in itertools.combinations(judges, 2)}
+def leakage_estimate(
+    wins: Mapping[tuple[str, str], Sequence[tuple[str, float]]],
+    one: str,
+    other: str,
+    *,
+    seed: int = 0,
+    confidence: float = CONFIDENCE,
+) -> Estimate:
+    """:func:`preference_leakage` with its percentile bootstrap interval over prompts, drawn whole with all that both
+    judges said of both students there. The runs of training are taken as they are: other runs would differ more.
+
+    Args:
+        wins: (judge, student) -> prompt and share won by the student.
+        one: a judge.
+        other: the other one.
+        seed: of the resampling.
+        confidence: coverage, in (0, 1).
+    """
+    cells = [(one, one), (other, one), (other, other), (one, other)]
+    prompts = sorted({prompt for cell in cells for prompt, _ in wins.get(cell, ())})
+    n = sum(len(wins.get(cell, ())) for cell in cells)
+    score = preference_leakage({cell: [share for _, share in wins.get(cell, ())] for cell in cells}, one, other)
+    if score is None:
+        return Estimate.missing("a win rate is missing, or a student never wins", unknown=n)
+    if len(prompts) < 2:
+        return Estimate.of(score, n=n, clusters=len(prompts), why="one prompt has no interval")
+    place = {prompt: number for number, prompt in enumerate(prompts)}
+    sums = np.zeros((len(prompts), 2, len(cells)))
+    for column, cell in enumerate(cells):
+        for prompt, share in wins.get(cell, ()):
+            sums[place[prompt], :, column] += (share, 1.0)
+    means = bootstrap_means(sums.reshape(len(prompts), -1), resamples=DRAWS, seed=seed).reshape(-1, 2, len(cells))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rates = means[:, 0] / means[:, 1]
+        excesses = [2.0 * rates[:, at] / (rates[:, at] + rates[:, at + 1]) - 1.0 for at in (0, 2)]
+    drawn = (excesses[0] + excesses[1]) / 2.0
+    defined = drawn[np.isfinite(drawn)]
+    if defined.size < _DEFINED * DRAWS:
+        why = "in many resamples a student never wins: no interval can be drawn"
+        return Estimate.of(score, n=n, clusters=len(prompts), why=why)
+    if np.ptp(defined) < _ROUNDING:
+        return Estimate.of(score, n=n, clusters=len(prompts), why="all resamples give the same: too little varies")
+    return Estimate.of(score, *quantiles(defined, confidence), n=n, clusters=len(prompts))

@@ -1,5 +1,6 @@
 """Position: which of two places a judge prefers."""
 
+import dataclasses
 import random
 from collections.abc import Sequence
 
@@ -22,7 +23,8 @@ def _make(text: Text, turn: int, draw: random.Random) -> Forms:
 
 def _build(request: Request) -> Sequence[Item]:
     # Pairs that people or a key have decided tell besides how often a judge finds the better one in both orders.
-    return [*spread("position", request.seed, _make), *gold_pairs("position", request.mounted, ornate=False)]
+    own = [dataclasses.replace(item, carries=Role.BASE) for item in spread("position", request.seed, _make)]
+    return [*own, *gold_pairs("position", request.mounted, ornate=False)]
 
 
 PROBE = Probe(

@@ -25,7 +25,7 @@ def _make(text: Text, turn: int, draw: random.Random) -> Forms:
 
 
 def _build(request: Request) -> Sequence[Item]:
-    return spread("sentiment", request.seed, _make)
+    return spread("sentiment", request.seed, _make, carried=True)
 
 
 PROBE = Probe(

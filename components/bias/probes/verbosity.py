@@ -23,7 +23,7 @@ def _make(text: Text, turn: int, draw: random.Random) -> Forms:
 
 
 def _build(request: Request) -> Sequence[Item]:
-    return spread("verbosity", request.seed, _make)
+    return spread("verbosity", request.seed, _make, carried=True)
 
 
 PROBE = Probe(

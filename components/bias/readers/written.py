@@ -1,6 +1,6 @@
 """Responses that models wrote, for self-preference and refinement: JSON lines that the user mounts.
 
-``responses*.jsonl``, one request a line::
+``responses*.jsonl``, one request a line, or several lines that are joined by ``text_id``::
 
     {"text_id": "q1", "question": "...", "criteria": ["...", "...", "..."],
      "responses": [{"model": "qwen3-8b", "family": "Qwen", "text": "...", "quality": 4}, ...]}
@@ -57,11 +57,13 @@ class Refinement:
 
 
 def requests(mounted: Mounted) -> Iterator[Request]:
-    """What lies in ``responses*.jsonl``.
+    """What lies in ``responses*.jsonl``: lines of one text, as several models may have left them in files of their own,
+    are one request.
 
     Raises:
-        ContractError: a line is not in the format.
+        ContractError: a line is not in the format, or lines of one text have different questions or criteria.
     """
+    found: dict[str, Request] = {}
     for path in mounted.files("responses*.jsonl"):
         for number, row in enumerate(rows_of(path), start=1):
             where = f"{path}, line {number}"
@@ -69,7 +71,13 @@ def requests(mounted: Mounted) -> Iterator[Request]:
             responses = row.get("responses")
             if not isinstance(responses, list) or not all(isinstance(each, dict) for each in responses):
                 raise _wrong("responses is no list of objects", where)
-            yield Request(*head, tuple(_written(each, where) for each in responses))
+            own = Request(*head, tuple(_written(each, where) for each in responses))
+            known = found.get(own.text_id)
+            if known is not None and (known.question, known.criteria) != (own.question, own.criteria):
+                raise _wrong(f"text {own.text_id!r} has another question or other criteria in an earlier line", where)
+            before = () if known is None else known.responses
+            found[own.text_id] = dataclasses.replace(own, responses=(*before, *own.responses))
+    yield from found.values()
 
 
 def refinements(mounted: Mounted) -> Iterator[Refinement]:

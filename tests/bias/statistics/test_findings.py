@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from components.bias.findings.groups import group_effect, leakage_of_all, mitigation, preference_leakage
+from components.bias.findings.groups import group_effect, leakage_estimate, preference_leakage
 from components.bias.findings.parting import bend, parting
 from components.bias.findings.prediction import Arm, predict
 from components.bias.lengthcontrol import length_controlled
@@ -91,7 +91,8 @@ def test_preference_leakage_by_hand() -> None:
     wins = {("i", "i"): [0.6], ("j", "i"): [0.4], ("j", "j"): [1.0, 0.1], ("i", "j"): [0.45]}
     # i: (0.6 - 0.5) / 0.5 = 0.2; j: (0.55 - 0.5) / 0.5 = 0.1; their mean 0.15.
     assert preference_leakage(wins, "i", "j") == pytest.approx(0.15)
-    assert leakage_of_all(wins) == {("i", "j"): pytest.approx(0.15)}
+    named = {pair: [(f"p{place}", share) for place, share in enumerate(found)] for pair, found in wins.items()}
+    assert leakage_estimate(named, "i", "j").value == pytest.approx(0.15)
     assert preference_leakage({("i", "i"): [1.0]}, "i", "j") is None
 
 
@@ -102,14 +103,6 @@ def test_families_that_differ_as_much_as_can_be_are_one_of_few_deals() -> None:
     # Two of the twenty deals of six judges to two families of three.
     assert found.p == pytest.approx(0.1, abs=0.015)
     assert group_effect({"a1": 0.1, "b1": 0.2}, {"a1": "a", "b1": "b"}).p is None
-
-
-def test_a_remedy_is_what_it_takes_off_the_size() -> None:
-    plain = {("a", 0): 0.4, ("a", 1): -0.4, ("b", 0): 0.2, ("c", 0): 9.0}
-    remedied = {("a", 0): 0.1, ("a", 1): 0.1, ("b", 0): -0.2}
-    found = mitigation(plain, remedied)
-    assert found.value == pytest.approx((0.3 + 0.3 + 0.0) / 3)
-    assert (found.items, found.texts) == (3, 2)
 
 
 def test_equal_lengths_leave_the_win_rate_as_it_is() -> None:

@@ -27,7 +27,6 @@ IN_THE_TEXT = (
     "distraction",
     "fallacy",
     "injection",
-    "failure",
 )
 PLANTED = sorted(set(AXES) - MOUNTED)
 
@@ -43,6 +42,13 @@ def test_the_judge_finds_the_feature_in_the_changed_form_and_not_in_the_placebo(
     for item in _items(axis, 240):
         shown = [feature(axis, item.forms[role]) for role in (Role.BASE, Role.CHANGED, Role.PLACEBO)]
         assert shown == [0.0, 1.0, 0.0], item.item_id
+
+
+def test_changed_forms_strain_the_judge_and_placebos_do_not() -> None:
+    judge = ScriptedJudge({"failure": 0.7})
+    for item in _items("failure", 240):
+        shown = [judge.failure_rate(item.forms[role]) for role in (Role.BASE, Role.CHANGED, Role.PLACEBO)]
+        assert shown == [0.0, 0.7, 0.0], item.item_id
 
 
 @pytest.mark.slow

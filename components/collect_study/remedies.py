@@ -1,0 +1,188 @@
+"""What remedies take off the judges' biases and the policies' drift, as far as a study has both sides of it."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from components.bias import clusters
+from components.bias.effects import SCALES, item_effects
+from components.bias.estimate import Estimate
+from components.bias.findings.remedies import Pair
+from components.bias.lengthcontrol import LengthControlled, length_controlled
+from components.bias.probe import all_probes
+from components.bias.result_arms import Arm
+from components.bias.result_findings import Absent, Mitigation
+from components.bias.types import Measure, Mode, Outcome, Role
+from components.bias.values import ORDERS, ItemAnswers, by_item
+from components.collect_study.arms import Win
+from components.collect_study.drift_remedies import masking, panel_drifts
+from components.collect_study.probed import Probed
+from components.collect_study.remedied import TEXT, of_mean, of_pairs
+
+_HALF: Final = 0.5
+_ABSENT: Final = {
+    "swap_average": "no probe was asked pairwise with known answers in both orders (probes.modes: pairwise)",
+    "reference": "the probe reference was not asked (probes.names), or none of its answers are known",
+    "panel": "no judge of the study is a panel that was probed, or trained beside one of its members alone",
+    "length_control": "there are neither known pairwise answers nor wins of trained policies to hold at equal length",
+    "masking": "no judge trained both masked and with failures counted as zero (failures: [masked, zero_as_control])",
+}
+
+
+def remedies(
+    probed: Sequence[Probed],
+    arms: Sequence[Arm],
+    wins: Mapping[tuple[str, str], Sequence[Win]],
+    seed: int,
+    confidence: float,
+) -> tuple[list[Mitigation], list[Absent]]:
+    """Every comparison that the study has, and those that it has not with the reason.
+
+    Args:
+        probed: judges and what they said.
+        arms: with their changes.
+        wins: of trained policies.
+        seed: of what is resampled.
+        confidence: coverage of the intervals; length control has 95 %.
+    """
+    found = [
+        each
+        for judge in probed
+        for each in (
+            *_swapped(judge, confidence),
+            *_referenced(judge, confidence),
+            *_at_equal_length(judge, seed),
+        )
+    ]
+    found += _panels(probed, confidence)
+    found += _lengths_of_wins(wins, seed)
+    done = [arm for arm in arms if arm.state == "done"]
+    found += masking(done, confidence)
+    found += panel_drifts(probed, done, confidence)
+    there = {each.name for each in found}
+    return found, [Absent(what=name, reason=reason) for name, reason in _ABSENT.items() if name not in there]
+
+
+def _parts(judge: Probed) -> Iterator[tuple[str, Mode, list[Outcome]]]:
+    groups: dict[tuple[str, Mode], list[Outcome]] = defaultdict(list)
+    for outcome in judge.outcomes:
+        groups[outcome.probe, outcome.mode].append(outcome)
+    for (probe, mode), outcomes in sorted(groups.items()):
+        yield probe, mode, outcomes
+
+
+def _swapped(judge: Probed, confidence: float) -> Iterator[Mitigation]:
+    """The changed form in the first place alone, against the mean of both places, from the same answers."""
+    for probe, mode, outcomes in _parts(judge):
+        if mode is not Mode.PAIRWISE:
+            continue
+        pairs = [pair for answers in by_item(outcomes).values() if (pair := _both_ways(answers, probe)) is not None]
+        what = "one order, with the form that is asked about first, against the mean of both orders"
+        yield from of_pairs("swap_average", probe, judge.name, what, pairs, (-1.0, 1.0), confidence)
+
+
+def _both_ways(answers: ItemAnswers, probe: str) -> Pair | None:
+    front, back = answers.alone(Role.CHANGED, ORDERS[1]), answers.alone(Role.CHANGED, ORDERS[0])
+    if front is None or back is None:
+        return None
+    if all_probes()[probe].measure is Measure.FIRST_SLOT:
+        # Both forms say the same: what is preferred at all is preferred for its place.
+        return front - _HALF, (front + back) / 2.0 - _HALF, answers.text_id
+    plain_front, plain_back = answers.alone(Role.PLACEBO, ORDERS[1]), answers.alone(Role.PLACEBO, ORDERS[0])
+    if plain_front is None or plain_back is None:
+        return None
+    return front - plain_front, (front + back - plain_front - plain_back) / 2.0, answers.text_id
+
+
+def _referenced(judge: Probed, confidence: float) -> Iterator[Mitigation]:
+    """What a worse answer gets without a reference in sight, and with one."""
+    for probe, mode, outcomes in _parts(judge):
+        if probe != "reference":
+            continue
+        pairs = []
+        for answers in by_item(outcomes).values():
+            without, shown = answers.value(Role.CHANGED), answers.value(Role.PLACEBO)
+            if without is not None and shown is not None:
+                pairs.append((without, shown, answers.text_id))
+        what = f"what a worse answer gets ({mode.value}), without a right answer in sight and with one"
+        yield from of_pairs("reference", probe, judge.name, what, pairs, (0.0, 1.0), confidence)
+
+
+def _at_equal_length(judge: Probed, seed: int) -> Iterator[Mitigation]:
+    """Wins of a changed good answer over the good answer as it is, which neither deserves, at equal length."""
+    for probe, mode, outcomes in _parts(judge):
+        if mode is not Mode.PAIRWISE or all_probes()[probe].measure is not Measure.SHIFT:
+            continue
+        rows = []
+        for item_id, answers in by_item(outcomes).items():
+            item, share = judge.items.get((probe, item_id)), answers.value(Role.CHANGED)
+            if item is None or item.carries is not Role.BASE or share is None:
+                continue
+            sizes = [len(item.forms[role].response.split()) for role in (Role.CHANGED, Role.BASE)]
+            rows.append(Win(item.text_id, share, float(sizes[0] - sizes[1])))
+        what = "preference for the changed good answer over the same one unchanged, against that at equal length"
+        yield from _controlled(probe, judge.name, what, rows, seed)
+
+
+def _lengths_of_wins(wins: Mapping[tuple[str, str], Sequence[Win]], seed: int) -> Iterator[Mitigation]:
+    for (judge, trainer), rows in wins.items():
+        if judge == trainer:
+            what = "how often its own policies win against the policy before, above one half, and at equal length"
+            yield from _controlled("own policy", judge, what, rows, seed)
+
+
+def _controlled(axis: str, judge: str, what: str, rows: Sequence[Win], seed: int) -> Iterator[Mitigation]:
+    if not rows:
+        return
+    found = length_controlled(
+        [row.share for row in rows], [row.longer_by for row in rows], [row.prompt for row in rows], seed=seed
+    )
+    n, texts = len(rows), len({row.prompt for row in rows})
+    why = _why_uncontrolled(found, texts)
+    if found.controlled is None or found.smaller is None:
+        plain = of_mean(
+            clusters.estimate([row.share - _HALF for row in rows], [row.prompt for row in rows], scale=_ENDS)
+        )
+        gone = Estimate.of(None, n=n, clusters=texts, why=why)
+        yield Mitigation(
+            name="length_control", axis=axis, judge=judge, what=what, plain=plain, mitigated=gone, reduction=gone
+        )
+        return
+
+    def estimate(value: float, low: float | None, high: float | None, less: float) -> Estimate:
+        ends = (None, None) if low is None or high is None else (low - less, high - less)
+        return Estimate.of(value - less, *ends, n=n, clusters=texts, why=why)
+
+    yield Mitigation(
+        name="length_control",
+        axis=axis,
+        judge=judge,
+        what=what,
+        plain=estimate(found.raw, found.raw_low, found.raw_high, _HALF),
+        mitigated=estimate(found.controlled, found.low, found.high, _HALF),
+        reduction=estimate(found.smaller, found.smaller_low, found.smaller_high, 0.0),
+    )
+
+
+_ENDS: Final = (-_HALF, _HALF)
+
+
+def _why_uncontrolled(found: LengthControlled, texts: int) -> str:
+    if found.controlled is None:
+        return "length tells all wins apart, or all are alike: nothing can be fitted"
+    return TEXT if texts < 2 else f"{found.unfitted} of the resamples cannot be fitted"
+
+
+def _panels(probed: Sequence[Probed], confidence: float) -> Iterator[Mitigation]:
+    """Each member alone against its panel, on the very same forms."""
+    by_name = {judge.name: judge for judge in probed}
+    for panel in probed:
+        for name in panel.members:
+            alone = {(probe, mode): outcomes for probe, mode, outcomes in _parts(by_name[name])}
+            for probe, mode, outcomes in _parts(panel):
+                measure = all_probes()[probe].measure
+                together = item_effects(outcomes, measure)
+                single = item_effects(alone.get((probe, mode), []), measure)
+                pairs = [(single[item][0], together[item][0], single[item][1]) for item in single if item in together]
+                what = f"{name.removesuffix(f' in {panel.name}')} alone against the panel ({mode.value})"
+                yield from of_pairs("panel", probe, panel.name, what, pairs, SCALES[measure], confidence)
