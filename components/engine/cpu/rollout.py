@@ -22,7 +22,7 @@ from components.engine.cpu.shared_weights import SharedWeights, share_parameters
 from components.models.decode import Decoded, decode
 
 NAME = ROLLOUT_NAME
-_GATHER_SECONDS = 0.05
+_GATHER_SECONDS = 0.2
 """How long the server waits for further requests of the same batch; verl sends a step's prompts together."""
 
 
