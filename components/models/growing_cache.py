@@ -16,6 +16,9 @@ _ROOM: Final = 128
 class GrowingLayer(DynamicLayer):  # type: ignore[misc]
     """One layer; ``keys`` and ``values`` (rows, heads, tokens, width) are the used part of larger tensors."""
 
+    keys: torch.Tensor
+    values: torch.Tensor
+
     def __init__(self) -> None:
         super().__init__()
         self._whole: tuple[torch.Tensor, torch.Tensor] | None = None
