@@ -37,6 +37,10 @@ class StalledError(Exception):
     """The trainer showed no sign of life for longer than it may, or Ray gave up waiting for itself."""
 
 
+class SlowStartError(StalledError):
+    """Ray gave up waiting for itself, before anything was trained."""
+
+
 class HungError(StepError):
     """The trainer hung so often that this step does not start it again."""
 
@@ -87,7 +91,8 @@ class TrainerProcess:
             deadline: Unix time at which training must be over.
 
         Raises:
-            StalledError: it hung, and was ended; or Ray did not start in time.
+            StalledError: it hung, and was ended.
+            SlowStartError: Ray did not start in time.
             JudgeError: the judge stopped judging, and the trainer was ended.
             StepError: it failed, or the deadline passed.
         """
@@ -192,7 +197,7 @@ class TrainerProcess:
             log.seek(self._log_start)
             lines = log.read().decode(errors="replace").splitlines()
         if any(_SLOW_START in line for line in lines):
-            raise StalledError("Ray did not start within its 30 s; the machine is busy")
+            raise SlowStartError("Ray did not start within its 30 s; the machine is busy")
         telling = [line for line in lines if _ERROR_LINE.search(line)][-3:] or lines[-5:]
         raise StepError(
             "the trainer failed: " + " | ".join(line.strip()[:300] for line in telling),

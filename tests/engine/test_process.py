@@ -12,7 +12,7 @@ from components.core.contracts import ROLLOUTS
 from components.core.errors import JudgeError, StepError
 from components.core.progress import Progress
 from components.engine import process
-from components.engine.process import StalledError, TrainerProcess, read_metrics
+from components.engine.process import SlowStartError, StalledError, TrainerProcess, read_metrics
 from components.reward.rollout_log import RolloutLog
 
 
@@ -98,7 +98,7 @@ def test_a_hang_is_ended_and_named(tmp_path, monkeypatch):
 
 def test_a_ray_that_is_too_slow_to_start_is_worth_another_start(tmp_path, monkeypatch):
     code = "raise Exception('The current node timed out during startup. This could happen because some of the raylet')"
-    with pytest.raises(StalledError, match="machine is busy"):
+    with pytest.raises(SlowStartError, match="machine is busy"):
         watch(start(tmp_path, monkeypatch, code))
 
 
