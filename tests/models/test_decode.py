@@ -7,21 +7,24 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
 from components.core.errors import StepError
 from components.core.spec.source import TinySource
 from components.models import growing_cache as growing_cache_module
 from components.models.decode import decode, sample
+from components.models.grouped_attention import NAME as GROUPED
+from components.models.grouped_attention import attend
 from components.models.growing_cache import GrowingLayer, growing_cache
 from components.models.materialize import materialize
 
 PROMPTS = ["Write one sentence.", "for key in", "def wrap(text, width=70):", "a"]
 
 
-@pytest.fixture(scope="module")
-def tiny(tmp_path_factory: pytest.TempPathFactory):
+@pytest.fixture(scope="module", params=["sdpa", GROUPED])
+def tiny(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest):
     folder = materialize(TinySource(kind="tiny", seed=3), tmp_path_factory.mktemp("cache"))
-    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
+    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, attn_implementation=request.param).eval()
     return model, AutoTokenizer.from_pretrained(folder)
 
 
@@ -87,6 +90,23 @@ def test_a_cache_with_room_holds_what_transformers_holds(tiny, monkeypatch, room
     for mine, other in zip(ours.layers, theirs.layers, strict=True):
         torch.testing.assert_close(mine.keys, other.keys)
         torch.testing.assert_close(mine.values, other.values)
+
+
+@pytest.mark.parametrize("groups", [1, 3, 9])
+def test_heads_that_share_keys_attend_as_transformers_says(groups):
+    random = torch.Generator().manual_seed(groups)
+    query = torch.randn(2, 9, 1, 16, generator=random)
+    key, value = (torch.randn(2, groups, 11, 16, generator=random) for _ in range(2))
+    mask = torch.ones(2, 1, 1, 11, dtype=torch.bool)
+    mask[1, ..., :4] = False
+    module = torch.nn.Module()
+    module.num_key_value_groups = 9 // groups
+    ours, _ = attend(module, query, key, value, mask, scaling=0.2)
+    theirs, _ = sdpa_attention_forward(module, query, key, value, mask, scaling=0.2)
+    torch.testing.assert_close(ours, theirs)
+    # By hand: the last head of the padded row.
+    weights = (query[1, 8, 0] @ key[1, -1, 4:].T * 0.2).softmax(-1)
+    torch.testing.assert_close(ours[1, 0, 8], weights @ value[1, -1, 4:])
 
 
 def test_log_probs_are_those_of_a_plain_forward_pass(tiny):

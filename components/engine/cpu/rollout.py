@@ -37,12 +37,13 @@ class RolloutServer:
     def __init__(self, config: Any, model_config: Any, replica_rank: int) -> None:
         from transformers import AutoTokenizer
 
+        from components.models.grouped_attention import NAME as GROUPED
         from components.models.loading import load_model
 
         torch.set_num_threads(int(os.environ.get("GAVEL_CPU_THREADS", "1")))
         self._max_tokens = int(config.response_length)
         self._tokenizer = AutoTokenizer.from_pretrained(model_config.path)
-        self._model = load_model(Path(model_config.path), torch.float32, attn_implementation="sdpa")
+        self._model = load_model(Path(model_config.path), torch.float32, attn_implementation=GROUPED)
         share_parameters(self._model, layout_file(replica_rank))
         self._max_batch = int(os.environ.get("GAVEL_ROLLOUT_BATCH", "32"))
         self._seed = int(config.seed) + replica_rank
