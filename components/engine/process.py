@@ -20,6 +20,13 @@ _POLL_SECONDS = 1.0
 _END_SECONDS = 20.0
 """How long the guard may take to end the trainer before it is killed with it."""
 
+_TELL_SECONDS = 60.0
+"""Least time between two words on a step that is under way."""
+STARTING = "starting"
+"""State of a trainer that has not begun its first step."""
+SAMPLING = "responses are sampled"
+"""State of a step of which no response is judged yet."""
+
 _ERROR_LINE = re.compile(r"\b\w*(Error|Exception)\b.*")
 
 
@@ -29,6 +36,10 @@ _SLOW_START = "The current node timed out during startup"
 
 class StalledError(Exception):
     """The trainer showed no sign of life for longer than it may, or Ray gave up waiting for itself."""
+
+
+class SlowStartError(StalledError):
+    """Ray gave up waiting for itself, before anything was trained."""
 
 
 class HungError(StepError):
@@ -53,7 +64,8 @@ class TrainerProcess:
         self._fatal.unlink(missing_ok=True)
         (work / PAUSED).unlink(missing_ok=True)
         metrics.unlink(missing_ok=True)
-        self._started = time.time()
+        self._started = self._told_at = time.time()
+        self._told = ""
         with self._log.open("ab") as log:
             self._log_start = log.tell()
             self._child = subprocess.Popen(
@@ -80,7 +92,8 @@ class TrainerProcess:
             deadline: Unix time at which training must be over.
 
         Raises:
-            StalledError: it hung, and was ended; or Ray did not start in time.
+            StalledError: it hung, and was ended.
+            SlowStartError: Ray did not start in time.
             JudgeError: the judge stopped judging, and the trainer was ended.
             StepError: it failed, or the deadline passed.
         """
@@ -94,10 +107,11 @@ class TrainerProcess:
                 for place, row in enumerate(rows[done:], done):
                     progress.advance(1, note=_note(row), typical=place > 0)
                     self._warn(progress, row)
+                    self._told_at = time.time()
                 done = len(rows)
                 current = resumed_from + done + 1
-                judged = f"{count} of {samples_per_step} responses judged" if step == current else "starting"
-                state = "training" if count >= samples_per_step or done else judged
+                state = self._state(count if step == current else 0, samples_per_step, starting=not (done or count))
+                self._tell(progress, current, state)
                 reason = self._paused()
                 if (reason is not None) != paused:
                     paused = reason is not None
@@ -119,6 +133,29 @@ class TrainerProcess:
         data = row["data"]
         if isinstance(data, dict) and (told := told_in_step(data)):
             progress.phase(f"{told} at step {row['step']}; see the section on canaries in the run's report")
+
+    def _state(self, count: int, whole: int, *, starting: bool) -> str:
+        """What the step under way is at; verl makes the file of its metrics when it begins the first one.
+
+        Args:
+            count: responses of this step that are judged.
+            whole: that it needs.
+            starting: nothing has been sampled yet.
+        """
+        if count >= whole:
+            return "training"
+        if count:
+            return f"{count} of {whole} responses judged"
+        return STARTING if starting and not self._metrics.exists() else SAMPLING
+
+    def _tell(self, progress: Progress, step: int, state: str) -> None:
+        """Say now and then what a long step is at; steps that take seconds tell of themselves when they end."""
+        now = time.time()
+        first = state == SAMPLING and not self._told
+        if first or (state not in (STARTING, self._told) and now - self._told_at >= _TELL_SECONDS):
+            word = "all responses judged; the policy is updated" if state == "training" else state
+            progress.phase(f"step {step}: {word}")
+            self._told, self._told_at = state, now
 
     def end(self) -> None:
         """End the trainer and everything it started, if it still runs."""
@@ -169,7 +206,7 @@ class TrainerProcess:
             log.seek(self._log_start)
             lines = log.read().decode(errors="replace").splitlines()
         if any(_SLOW_START in line for line in lines):
-            raise StalledError("Ray did not start within its 30 s; the machine is busy")
+            raise SlowStartError("Ray did not start within its 30 s; the machine is busy")
         telling = [line for line in lines if _ERROR_LINE.search(line)][-3:] or lines[-5:]
         raise StepError(
             "the trainer failed: " + " | ".join(line.strip()[:300] for line in telling),

@@ -35,13 +35,13 @@ def tracking_environment(training: TrainingSpec, work: Path) -> dict[str, str]:
     Args:
         training: with the trackers.
         work: the training step's folder, ``work/<experiment>/<step>/<identity>`` in the state folder. Starts of one
-            training are one group in wandb, whose files go to ``wandb`` there: what was written offline outlives the
-            work folder.
+            training are one group in wandb, whose files go to ``wandb`` in the state folder: what was written offline
+            outlives the work folder.
     """
     if "wandb" not in training.trackers:
         return {"WANDB_MODE": "disabled"}
-    files = work.parents[3] / "wandb" if len(work.parents) > 3 else work
-    # Without the folder wandb would write to the system's temporary one.
+    # wandb makes its folder ``wandb`` in this one; where that is missing, in the system's temporary one.
+    files = work.parents[3] if len(work.parents) > 3 else work
     files.mkdir(parents=True, exist_ok=True)
     given = {"WANDB_DIR": str(files), "WANDB_RUN_GROUP": work.name[:32]}
     return {name: os.environ.get(name) or value for name, value in given.items()}

@@ -11,6 +11,7 @@ from components.generate.model import Generation, Message
 from components.generate.prompts import encode_prompts
 from components.generate.sampling import Sampling
 from components.models.decode import decode
+from components.models.grouped_attention import NAME as GROUPED
 from components.models.loading import load_model
 
 
@@ -42,7 +43,7 @@ class HfGenerator:
         torch.set_num_threads(threads)
         # The step has a progress of its own.
         logging.disable_progress_bar()
-        self._model: PreTrainedModel = load_model(folder, dtype)
+        self._model: PreTrainedModel = load_model(folder, dtype, attn_implementation=GROUPED)
         self._tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(folder)
         self._batch = batch
         self._context_tokens = context_tokens

@@ -1,17 +1,18 @@
 """Batched sampling from a causal language model on the CPU.
 
 transformers' ``generate`` keeps the logits of every step for log-probabilities and pays for features that are not used
-here; this loop keeps one number a token, drops finished rows from the batch, and computes the vocabulary projection for
-the last position only.
+here; this loop keeps one number a token, drops finished rows from the batch, computes the vocabulary projection for the
+last position only, and reads a prompt that several rows share once.
 """
 
 import dataclasses
 from collections.abc import Sequence
 
 import torch
-from transformers import DynamicCache, PreTrainedModel
+from transformers import PreTrainedModel
 
 from components.models.finite import non_finite
+from components.models.growing_cache import growing_cache
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -61,16 +62,18 @@ def decode(
     Raises:
         StepError: logits are NaN, or infinitely large.
     """
-    width = max(len(prompt) for prompt in prompts)
-    ids = torch.tensor([[pad_id] * (width - len(prompt)) + list(prompt) for prompt in prompts])
-    mask = torch.tensor([[0] * (width - len(prompt)) + [1] * len(prompt) for prompt in prompts])
+    # Prompt -> its row until the first token is drawn. All samples of a group have the same one.
+    places = {prompt: place for place, prompt in enumerate(dict.fromkeys(map(tuple, prompts)))}
+    width = max(len(prompt) for prompt in places)
+    ids = torch.tensor([[pad_id] * (width - len(prompt)) + list(prompt) for prompt in places])
+    mask = torch.tensor([[0] * (width - len(prompt)) + [1] * len(prompt) for prompt in places])
     rows = list(range(len(prompts)))
     tokens: list[list[int]] = [[] for _ in prompts]
     log_probs: list[list[float]] = [[] for _ in prompts]
     finished = [False] * len(prompts)
-    cache = DynamicCache(config=model.config)
+    cache = growing_cache(model.config)
     positions = (mask.cumsum(-1) - 1).clamp(min=0)
-    for _ in range(max_tokens):
+    for count in range(max_tokens):
         output = model(
             input_ids=ids,
             attention_mask=mask,
@@ -79,7 +82,12 @@ def decode(
             use_cache=True,
             logits_to_keep=1,
         )
-        chosen, chosen_log_probs = sample(output.logits[:, -1].float(), temperature, top_p, top_k, generator)
+        logits = output.logits[:, -1].float()
+        if count == 0 and len(places) < len(prompts):
+            each = torch.tensor([places[tuple(prompt)] for prompt in prompts])
+            cache.batch_select_indices(each)
+            logits, mask, positions = logits[each], mask[each], positions[each]
+        chosen, chosen_log_probs = sample(logits, temperature, top_p, top_k, generator)
         # One number a row says it all: NaN or plus infinity anywhere in the row makes its normaliser NaN.
         if not bool(torch.isfinite(chosen_log_probs).all()):
             raise non_finite(model.name_or_path)

@@ -77,7 +77,8 @@ class Watched:
             return self._of_work(newest)
         if uri is not None:
             return self._of_published(uri)
-        return Snapshot(name, Facts(name), Stand(Kind.NOT_BEGUN))
+        first = "no training of it is in this state folder; data and judge come first in a run"
+        return Snapshot(str(self._state), Facts(name), Stand(Kind.NOT_BEGUN, detail=first))
 
     def _of_work(self, folder: Path) -> Snapshot:
         if not folder.exists():

@@ -87,6 +87,14 @@ class RolloutLog:
         )
         return [_judged(values) for values in self._connection.execute(query, (step, step))]
 
+    def parts_in(self, step: int) -> list[tuple[float | None, dict[str, float | None]]]:
+        """Reward and parts of the samples of one step, in the last attempt that ran it."""
+        query = (
+            "SELECT reward, parts FROM rollouts WHERE step = ? "
+            "AND attempt = (SELECT MAX(attempt) FROM rollouts WHERE step = ?) ORDER BY rowid"
+        )
+        return [(reward, json.loads(parts)) for reward, parts in self._connection.execute(query, (step, step))]
+
     def newest_judged(self, count: int) -> list[Judged]:
         """How the judge treated the newest ``count`` samples, those of repeated steps included."""
         query = f"SELECT {_JUDGED} FROM judged ORDER BY rowid DESC LIMIT ?"

@@ -17,6 +17,8 @@ from components.reward.canaries.counting import step_metrics
 from components.reward.canaries.log import canaries_in
 from components.reward.judge_rates import rates, rates_by_decile
 from components.reward.rollout_log import RolloutLog
+from components.reward.workflow_rates import workflow_rates
+from components.workflow.log_name import NAME as WORKFLOWS
 
 FOLDER_ENV = "GAVEL_TRAIN_FOLDER"
 """Environment variable with the training step's durable folder."""
@@ -57,7 +59,8 @@ def mask_groups(batch: tq.KVBatchMeta) -> dict[str, float]:
 
 
 def judge_metrics(step: int) -> dict[str, float]:
-    """The judge's rates over the step's samples as ``judge/RATE``, and over the newest ones by decile of length.
+    """The judge's rates over the step's samples as ``judge/RATE``, and over the newest ones by decile of length; of
+    workflows also what became of them, as ``workflow/NAME``.
 
     Args:
         step: the trainer's step, all of whose samples are judged.
@@ -65,10 +68,12 @@ def judge_metrics(step: int) -> dict[str, float]:
     log = RolloutLog(_log_file())
     try:
         own, newest = log.judged_in(step), log.newest_judged(WINDOW)
+        workflows = workflow_rates(log.parts_in(step)) if (_folder() / WORKFLOWS).exists() else {}
     finally:
         log.close()
     found = {"abstained_samples": float(sum(sample.abstained for sample in own)), **rates(own)}
-    return {f"judge/{name}": value for name, value in (found | rates_by_decile(newest)).items()}
+    judged = {f"judge/{name}": value for name, value in (found | rates_by_decile(newest)).items()}
+    return judged | {f"workflow/{name}": value for name, value in workflows.items()}
 
 
 def canary_metrics(step: int) -> dict[str, float]:
@@ -81,4 +86,8 @@ def canary_metrics(step: int) -> dict[str, float]:
 
 
 def _log_file() -> Path:
-    return Path(os.environ[FOLDER_ENV]) / "rollouts.sqlite"
+    return _folder() / "rollouts.sqlite"
+
+
+def _folder() -> Path:
+    return Path(os.environ[FOLDER_ENV])

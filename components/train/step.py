@@ -4,6 +4,7 @@ import dataclasses
 import os
 import shutil
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +18,7 @@ from components.engine.checkpoints import prepare_resume, step_folder, whole_ste
 from components.engine.cpu import PLATFORM_MODULE, ROLLOUT_MODULE
 from components.engine.environment import training_environment
 from components.engine.overrides import TrainingPaths, environment_overrides, render_command, verl_overrides
-from components.engine.process import HungError, StalledError, TrainerProcess, read_metrics
+from components.engine.process import HungError, SlowStartError, StalledError, TrainerProcess, read_metrics
 from components.engine.trackers import check_trackers
 from components.judge.memory import Ledger
 from components.judge.memory.shipping import shipped
@@ -46,6 +47,8 @@ EARLIER = "checkpoints"
 
 _STARTS = 3
 """Starts of the trainer within one run of the step before a hang counts as a failure."""
+_SLOW_STARTS = 10
+"""Those before Ray's patience with a busy machine does, which costs a minute or two each and loses no work."""
 
 
 def run(ctx: StepContext) -> dict[str, Any]:
@@ -75,18 +78,22 @@ def run(ctx: StepContext) -> dict[str, Any]:
 def _train_to_the_end(ctx: StepContext, paths: TrainingPaths) -> None:
     deadline = time.time() + ctx.experiment.training.deadline_minutes * 60
     # Inside a job a hang ends the job: the next attempt gets a Ray of its own.
-    starts = 1 if ctx.experiment.cluster.placement == "kubernetes" else _STARTS
-    for start in range(1, starts + 1):
+    job = ctx.experiment.cluster.placement == "kubernetes"
+    hung: Counter[str] = Counter()
+    while True:
         try:
             _train(ctx, paths, deadline)
-            break
+            return
         except StalledError as error:
-            ctx.progress.phase(f"the trainer hung: {error}; start {start} of {starts} ended")
-            if start == starts:
+            slow = isinstance(error, SlowStartError)
+            what = "the trainer did not start" if slow else "the trainer hung"
+            hung[what] += 1
+            starts = 1 if job else _SLOW_STARTS if slow else _STARTS
+            ctx.progress.phase(f"{what}: {error}; {hung[what]} of {starts} times at most")
+            if hung[what] == starts:
                 often = f"{starts} times: {error}" if starts > 1 else f"({error})"
-                raise HungError(
-                    f"the trainer hung {often}", where=str(ctx.work / "trainer.log"), remedy="see the log"
-                ) from error
+                remedy = "run again when less runs beside it: training goes on" if slow else "see the log"
+                raise HungError(f"{what} {often}", where=str(ctx.work / "trainer.log"), remedy=remedy) from error
 
 
 def _train(ctx: StepContext, paths: TrainingPaths, deadline: float) -> None:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 SOURCES: Final = (
     "components.workflow",
     "components.engine.workflow_loop",
+    "components.reward.workflow_rates",
     "components.reward.workflow_rewarder",
     "components.score_tasks.workflows",
     "components.generate_tasks.baselines",

@@ -9,21 +9,25 @@ from components.collect_study.arms import canaries_of
 from components.collect_study.found import Files
 from components.core.contracts import CANARIES, write_table
 from components.core.spec.study_load import load_study
+from components.core.store import Store
 from components.reward.canaries.sighting import Sighting
 from components.study.records import Left, Record
 from components.study_report.canaries import rows_by_arm, rows_by_key
 
 
 def test_of_each_judged_arm_what_its_training_published(tmp_path: Path) -> None:
-    folder = tmp_path / "published"
+    folder = tmp_path / "made"
     folder.mkdir()
     rewards = [(":", 0.0), (":", None), ("Solution", 1.0)]
     seen = [
         Sighting(2, 1, f"canary-2-1-{n}", "r", key, reward, 0.0, 1.0, None) for n, (key, reward) in enumerate(rewards)
     ]
     write_table(folder / "canaries.parquet", [dataclasses.asdict(each) for each in seen], CANARIES)
-    record = Record(identity="i", results={"training": Left(folder.as_uri(), "s" * 64)}, error="")
-    files = Files(tmp_path.as_uri(), tmp_path / "files")
+    store = Store.open((tmp_path / "store").as_uri())
+    store.upload(folder, "arm/train-grpo/1/2")
+    left = Left(store.uri("arm/train-grpo/1/2"), store.manifest("arm/train-grpo/1/2").sha256)
+    record = Record(identity="i", results={"training": left}, error="")
+    files = Files(store.url, tmp_path / "files")
     study = load_study("quick")
     for arm in study.arms:
         found = canaries_of(arm, record, files)

@@ -8,10 +8,12 @@ from pathlib import Path
 import psutil
 import pytest
 
+from components.core.contracts import ROLLOUTS
 from components.core.errors import JudgeError, StepError
 from components.core.progress import Progress
 from components.engine import process
-from components.engine.process import StalledError, TrainerProcess, read_metrics
+from components.engine.process import SlowStartError, StalledError, TrainerProcess, read_metrics
+from components.reward.rollout_log import RolloutLog
 
 
 def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str) -> TrainerProcess:
@@ -50,6 +52,35 @@ def test_progress_follows_the_metrics(tmp_path, monkeypatch, capsys):
     assert "judge reward" not in said
 
 
+def test_a_long_first_step_says_what_it_is_at(tmp_path, monkeypatch, capsys):
+    # verl makes the file of its metrics when it begins the first step, which may take minutes on a CPU.
+    code = (
+        "import os, time\nwhile not os.path.exists('begin'): time.sleep(0.05)\nopen('metrics.jsonl', 'w').close()\n"
+        "while not os.path.exists('go'): time.sleep(0.05)\n" + METRIC % 1
+    )
+    monkeypatch.setattr(process, "_TELL_SECONDS", 0.0)
+    trainer = start(tmp_path, monkeypatch, code)
+    log = RolloutLog(tmp_path / "rollouts.sqlite")
+    beats: list[str] = []
+
+    def beat(step: int, state: str, newest: float) -> None:
+        if state == "starting":
+            (tmp_path / "begin").touch()
+        elif state == "responses are sampled" and "1 of 4 responses judged" not in beats:
+            log.append(dict.fromkeys(ROLLOUTS.names) | {"step": 1, "attempt": log.start_attempt(0)})
+        elif state == "1 of 4 responses judged":
+            (tmp_path / "go").touch()
+        beats.append(state)
+
+    monkeypatch.setattr(trainer, "_beat", beat)
+    watch(trainer)
+    log.close()
+    assert list(dict.fromkeys(beats))[:3] == ["starting", "responses are sampled", "1 of 4 responses judged"]
+    told = capsys.readouterr().out
+    assert told.index("step 1: responses are sampled") < told.index("step 1: 1 of 4 responses judged")
+    assert "starting" not in told
+
+
 def test_a_failure_quotes_the_line_that_tells(tmp_path, monkeypatch):
     trainer = start(tmp_path, monkeypatch, "print('start'); raise ValueError('batch 7 does not fit')")
     with pytest.raises(StepError, match=r"ValueError: batch 7 does not fit") as caught:
@@ -67,7 +98,7 @@ def test_a_hang_is_ended_and_named(tmp_path, monkeypatch):
 
 def test_a_ray_that_is_too_slow_to_start_is_worth_another_start(tmp_path, monkeypatch):
     code = "raise Exception('The current node timed out during startup. This could happen because some of the raylet')"
-    with pytest.raises(StalledError, match="machine is busy"):
+    with pytest.raises(SlowStartError, match="machine is busy"):
         watch(start(tmp_path, monkeypatch, code))
 
 
@@ -127,7 +158,7 @@ def test_the_heartbeat_names_step_and_state(tmp_path, monkeypatch):
     trainer = start(tmp_path, monkeypatch, METRIC % 1 + "import time; time.sleep(1)")
     watch(trainer)
     beat = json.loads((tmp_path / "heartbeat.json").read_text())
-    assert (beat["step"], beat["state"]) == (2, "training")
+    assert (beat["step"], beat["state"]) == (2, "responses are sampled")
 
 
 def test_a_metric_line_still_being_written_is_left_out(tmp_path):

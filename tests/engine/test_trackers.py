@@ -14,7 +14,7 @@ from components.core.errors import ConfigError
 from components.core.spec import load_experiment
 from components.engine.environment import training_environment
 from components.engine.overrides import environment_overrides, render_command, verl_overrides
-from components.engine.trackers import check_trackers
+from components.engine.trackers import check_trackers, tracking_environment
 
 KEY = "0123456789abcdef0123456789abcdef01234567"
 WITH_PASSWORD = "https://me:hush-hush@127.0.0.1/"  # secrets: allow (nobody's)
@@ -73,6 +73,15 @@ def test_without_trackers_wandb_is_shut_off_and_nothing_is_asked_for(tmp_path: P
     assert found["WANDB_MODE"] == "disabled"
 
 
+def test_files_of_wandb_lie_in_the_folder_that_the_guide_names(tmp_path: Path) -> None:
+    # wandb's own settings say where: it puts a folder of its name into what the variable names.
+    real = pytest.importorskip("wandb")
+    work = tmp_path / "work" / "tiny" / "train-grpo" / "0123456789abcdef"
+    settings = real.Settings()
+    settings.update_from_env_vars(tracking_environment(training("wandb"), work))
+    assert Path(settings.wandb_dir) == tmp_path / "wandb"
+
+
 @pytest.mark.parametrize("name", ["wandb", "mlflow"])
 def test_a_missing_package_is_named(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda asked: None)
@@ -125,8 +134,7 @@ def test_the_key_reaches_the_trainer_and_no_record(tmp_path: Path, monkeypatch: 
     environment = training_environment(experiment, settings=tmp_path, metrics=tmp_path, work=work)
     assert environment["WANDB_API_KEY"] == KEY
     assert environment["WANDB_RUN_GROUP"] == "ab12"
-    assert environment["WANDB_DIR"] == str(tmp_path / "wandb")
-    assert (tmp_path / "wandb").is_dir()
+    assert environment["WANDB_DIR"] == str(tmp_path)
     assert "WANDB_MODE" not in environment
     overrides = [*verl_overrides(experiment, PATHS), *environment_overrides(environment)]
     assert "WANDB_RUN_GROUP" in str(overrides)

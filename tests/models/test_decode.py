@@ -6,20 +6,25 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
 from components.core.errors import StepError
 from components.core.spec.source import TinySource
+from components.models import growing_cache as growing_cache_module
 from components.models.decode import decode, sample
+from components.models.grouped_attention import NAME as GROUPED
+from components.models.grouped_attention import attend
+from components.models.growing_cache import GrowingLayer, growing_cache
 from components.models.materialize import materialize
 
 PROMPTS = ["Write one sentence.", "for key in", "def wrap(text, width=70):", "a"]
 
 
-@pytest.fixture(scope="module")
-def tiny(tmp_path_factory: pytest.TempPathFactory):
+@pytest.fixture(scope="module", params=["sdpa", GROUPED])
+def tiny(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest):
     folder = materialize(TinySource(kind="tiny", seed=3), tmp_path_factory.mktemp("cache"))
-    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
+    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, attn_implementation=request.param).eval()
     return model, AutoTokenizer.from_pretrained(folder)
 
 
@@ -40,6 +45,68 @@ def test_greedy_equals_generate_one_prompt_at_a_time(tiny):
                 pad_token_id=tokenizer.pad_token_id,
             )
         assert decoded.token_ids == theirs[0, len(prompt) :].tolist()
+
+
+def test_a_prompt_that_rows_share_is_read_once_and_answered_by_each(tiny):
+    model, tokenizer = tiny
+    first, second = (tokenizer(text)["input_ids"] for text in PROMPTS[:2])
+    rows: list[tuple[int, ...]] = []
+    handle = model.register_forward_pre_hook(
+        lambda _module, _arguments, named: rows.append(tuple(named["input_ids"].shape)), with_kwargs=True
+    )
+    prompts = [second, first, second, first, first]
+    try:
+        ours = decode(model, prompts, max_tokens=5, stop_ids=frozenset(), pad_id=0)
+        drawn = decode(
+            model, prompts, max_tokens=12, stop_ids=frozenset(), pad_id=0, temperature=1.0,
+            generator=torch.Generator().manual_seed(3),
+        )  # fmt: skip
+    finally:
+        handle.remove()
+    assert rows[:2] == [(2, max(len(first), len(second))), (5, 1)]
+    alone = [decode(model, [prompt], max_tokens=5, stop_ids=frozenset(), pad_id=0)[0].token_ids for prompt in prompts]
+    assert [each.token_ids for each in ours] == alone
+    assert alone[0] != alone[1]
+    # Each draws for itself: five rows of twelve tokens from a vocabulary of hundreds hardly agree.
+    assert len({tuple(each.token_ids) for each in drawn}) == 5
+
+
+@pytest.mark.parametrize("room", [0, 1, 3])
+def test_a_cache_with_room_holds_what_transformers_holds(tiny, monkeypatch, room):
+    monkeypatch.setattr(growing_cache_module, "_ROOM", room)
+    model, tokenizer = tiny
+    ids = torch.tensor([tokenizer(PROMPTS[2])["input_ids"]])
+    ours, theirs = growing_cache(model.config), DynamicCache(config=model.config)
+    assert {type(layer) for layer in ours.layers} == {GrowingLayer}
+    with torch.inference_mode():
+        for cache in (ours, theirs):
+            model(input_ids=ids, past_key_values=cache, use_cache=True)
+            cache.batch_select_indices(torch.tensor([0, 0, 0]))
+            for token in range(7, 12):
+                model(input_ids=torch.tensor([[token], [token + 9], [3]]), past_key_values=cache, use_cache=True)
+                if token == 9:
+                    cache.batch_select_indices(torch.tensor([2, 0, 1]))
+    assert ours.get_seq_length() == theirs.get_seq_length() == ids.shape[1] + 5
+    for mine, other in zip(ours.layers, theirs.layers, strict=True):
+        torch.testing.assert_close(mine.keys, other.keys)
+        torch.testing.assert_close(mine.values, other.values)
+
+
+@pytest.mark.parametrize("groups", [1, 3, 9])
+def test_heads_that_share_keys_attend_as_transformers_says(groups):
+    random = torch.Generator().manual_seed(groups)
+    query = torch.randn(2, 9, 1, 16, generator=random)
+    key, value = (torch.randn(2, groups, 11, 16, generator=random) for _ in range(2))
+    mask = torch.ones(2, 1, 1, 11, dtype=torch.bool)
+    mask[1, ..., :4] = False
+    module = torch.nn.Module()
+    module.num_key_value_groups = 9 // groups
+    ours, _ = attend(module, query, key, value, mask, scaling=0.2)
+    theirs, _ = sdpa_attention_forward(module, query, key, value, mask, scaling=0.2)
+    torch.testing.assert_close(ours, theirs)
+    # By hand: the last head of the padded row.
+    weights = (query[1, 8, 0] @ key[1, -1, 4:].T * 0.2).softmax(-1)
+    torch.testing.assert_close(ours[1, 0, 8], weights @ value[1, -1, 4:])
 
 
 def test_log_probs_are_those_of_a_plain_forward_pass(tiny):

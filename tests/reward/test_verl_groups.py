@@ -229,12 +229,40 @@ def test_metrics_of_a_step_and_of_the_newest_samples(tmp_path: Path, monkeypatch
     assert found["judge/response_tokens/length_decile_10"] == 999
 
 
+def test_what_became_of_a_step_s_workflows_by_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    ran = {"calls": 2.0, "tokens": 300.0, "seconds": 4.0}
+    samples: list[tuple[float | None, dict[str, float]]] = [
+        (0.9, {"valid": 1.0, "right": 1.0, **ran}),
+        (-0.4, {"valid": 1.0, "right": 0.0, **ran, "calls": 4.0}),
+        (-1.0, {"valid": 1.0, "right": 0.0, **ran, "calls": 6.0}),
+        # No workflow; and two of which nobody knows whether they are right, or not even whether they are valid.
+        (-1.0, {"valid": 0.0}),
+        (None, {"valid": 1.0, **ran, "calls": 0.0}),
+        (None, {}),
+    ]
+    log = RolloutLog(tmp_path / "rollouts.sqlite")
+    lost = row(1, log.start_attempt(0)) | {"reward": 0.9, "parts": samples[0][1]}
+    log.append(lost)
+    again = log.start_attempt(0)
+    for number, (reward, parts) in enumerate(samples):
+        log.append(row(1, again, index=number) | {"reward": reward, "parts": parts})
+    log.close()
+    monkeypatch.setenv(verl_groups.FOLDER_ENV, str(tmp_path))
+    assert not any(name.startswith("workflow/") for name in verl_groups.judge_metrics(1))
+    (tmp_path / "workflows.sqlite").touch()
+    found = {name: value for name, value in verl_groups.judge_metrics(1).items() if name.startswith("workflow/")}
+    expected = {"valid_rate": 4 / 5, "right_rate": 1 / 4, "calls": 12 / 4, "tokens": 300.0, "seconds": 4.0}
+    assert found == pytest.approx({f"workflow/{name}": value for name, value in expected.items()})
+
+
 def test_verl_keeps_the_values_of_one_step_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     from verl.trainer.ppo.v1.utils import MetricsAggregator
 
     log = RolloutLog(tmp_path / "rollouts.sqlite")
-    log.append(row(1, 1), Judged(3, True, 1, 1, True, True))
+    ran = {"valid": 1.0, "right": 0.0, "calls": 2.0, "tokens": 300.0, "seconds": 4.0}
+    log.append(row(1, 1) | {"reward": -0.4, "parts": ran}, Judged(3, True, 1, 1, True, True))
     log.close()
+    (tmp_path / "workflows.sqlite").touch()
     monkeypatch.setenv(verl_groups.FOLDER_ENV, str(tmp_path))
     _, _, groups = masked([0.1, 0.9, 0.5], ["a", "a", "b"], [1, 1, 1])
     ours = groups | verl_groups.judge_metrics(1)

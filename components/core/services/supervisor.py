@@ -27,7 +27,8 @@ def supervise(state: Path) -> Iterator[ServiceManager]:
     """Be the one supervising command of a state folder.
 
     Left-overs of a supervisor that died are ended first. Inside, GAVEL_SUPERVISOR and GAVEL_STATE are set for child
-    processes, and SIGTERM and SIGHUP raise SystemExit. At the end, however it comes, services and child processes end.
+    processes, and SIGTERM and SIGHUP end the block with SystemExit. At the end, however it comes, services and child
+    processes end.
 
     Raises:
         ServiceError: another command supervises this state folder.
@@ -46,12 +47,23 @@ def supervise(state: Path) -> Iterator[ServiceManager]:
     not_ours = descendants(me)
     manager = ServiceManager(state, me)
     before = {name: os.environ.get(name) for name in (SUPERVISOR_VARIABLE, STATE_VARIABLE)}
-    handlers = {number: signal.signal(number, _exit) for number in (signal.SIGTERM, signal.SIGHUP)}
+    asked: list[int] = []
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        # As ctrl-C does: after anything else ``with Popen(...)``, in which KFP's runner waits, awaits the child's end.
+        asked.append(number)
+        raise KeyboardInterrupt
+
+    handlers = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)}
     try:
         manager.end_all()
         os.environ[SUPERVISOR_VARIABLE], os.environ[STATE_VARIABLE] = str(me), str(state)
         adopt_orphans()
         yield manager
+    except KeyboardInterrupt:
+        if asked:
+            raise SystemExit(128 + asked[0]) from None
+        raise
     finally:
         manager.end_all()
         kill_descendants(spare=not_ours)
@@ -63,7 +75,3 @@ def supervise(state: Path) -> Iterator[ServiceManager]:
         for number, handler in handlers.items():
             signal.signal(number, handler)
         lock.release()
-
-
-def _exit(number: int, frame: FrameType | None) -> None:
-    raise SystemExit(128 + number)

@@ -22,7 +22,7 @@ from components.engine.cpu.shared_weights import SharedWeights, share_parameters
 from components.models.decode import Decoded, decode
 
 NAME = ROLLOUT_NAME
-_GATHER_SECONDS = 0.05
+_GATHER_SECONDS = 0.2
 """How long the server waits for further requests of the same batch; verl sends a step's prompts together."""
 
 
@@ -37,12 +37,13 @@ class RolloutServer:
     def __init__(self, config: Any, model_config: Any, replica_rank: int) -> None:
         from transformers import AutoTokenizer
 
+        from components.models.grouped_attention import NAME as GROUPED
         from components.models.loading import load_model
 
         torch.set_num_threads(int(os.environ.get("GAVEL_CPU_THREADS", "1")))
         self._max_tokens = int(config.response_length)
         self._tokenizer = AutoTokenizer.from_pretrained(model_config.path)
-        self._model = load_model(Path(model_config.path), torch.float32, attn_implementation="sdpa")
+        self._model = load_model(Path(model_config.path), torch.float32, attn_implementation=GROUPED)
         share_parameters(self._model, layout_file(replica_rank))
         self._max_batch = int(os.environ.get("GAVEL_ROLLOUT_BATCH", "32"))
         self._seed = int(config.seed) + replica_rank

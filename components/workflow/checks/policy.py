@@ -78,7 +78,8 @@ async def findings(
             yield Finding(f"{name}: {domain}", None, text, needed=False)
             return
         found = finding_of(f"{name}: {domain}", await validator.validate(response))
-        yield Finding(found.name, found.works, f"{found.text}; {len(response)} characters", needed=False)
+        length = f"{len(response)} characters" + ("" if response.strip() else ", white space alone")
+        yield Finding(found.name, found.works, f"{found.text}; {length}", needed=False)
 
 
 @contextlib.asynccontextmanager

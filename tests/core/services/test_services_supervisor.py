@@ -31,7 +31,9 @@ with supervise(state) as manager:
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(300)"], stdout=subprocess.DEVNULL)
     print(service.process.pid, child.pid, flush=True)
     if "leave" not in sys.argv:
-        time.sleep(300)
+        # As KFP's local runner waits for a step; when it is left by an error, this awaits the child once more.
+        with child:
+            child.wait()
 """
 
 
