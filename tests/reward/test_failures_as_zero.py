@@ -26,7 +26,7 @@ class Log:
 def manager(*changes: str) -> tuple[GavelRewardManager, Log]:
     made, log = object.__new__(GavelRewardManager), Log()
     made._experiment = load_experiment("tiny", list(changes))
-    made._attempt, made._log = 1, log
+    made._attempt, made._log, made._canaries = 1, log, None
     made._ledger = SimpleNamespace(take=lambda sample_id: None)
 
     async def lost(attempt: object) -> Judgement:
