@@ -238,11 +238,11 @@ schema: $(VENV)/.ready ## Write JSON schemas of the configuration to build/schem
 
 .PHONY: test
 test: $(VENV)/.ready-dev ## Run the tests in JOBS=3 processes, the pipeline on the tiny model among them (some twenty minutes on two cores)
-	@$(PY) -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder -m "not smollm and not kills and not arms and not suites and not coverage and not cluster and not images"
+	@$(PY) -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder -m "not smollm and not kills and not arms and not suites and not coverage and not planted and not cluster and not images"
 
 .PHONY: test-fast
 test-fast: $(VENV)/.ready-dev ## Only the tests that need no server and no training (about three minutes)
-	@$(PY) -m pytest -q -m "not smollm and not kills and not arms and not coverage and not images and not verl and not pipeline and not s3 and not slow and not cluster"
+	@$(PY) -m pytest -q -m "not smollm and not kills and not arms and not coverage and not planted and not images and not verl and not pipeline and not s3 and not slow and not cluster"
 
 .PHONY: test-demo
 test-demo: $(VENV)/.ready-dev ## A short form of the demo with the real small model (about eight minutes)
@@ -255,6 +255,10 @@ test-suites: $(VENV)/.ready-dev ## Judges and writers killed many times, IFEval 
 .PHONY: test-coverage
 test-coverage: $(VENV)/.ready-dev ## How often the bias study's intervals hold what was planted, a thousand times an axis (about an hour of one core)
 	@$(PY) -m pytest -q -n $(JOBS) -m coverage
+
+.PHONY: test-planted
+test-planted: $(VENV)/.ready-dev ## A whole study whose answer is known: planted biases show in the policies, and the study says so (some twenty minutes)
+	@$(PY) -m pytest -q -m planted
 
 .PHONY: test-arms
 test-arms: $(VENV)/.ready-dev ## Train the judge study's four arms and others on the tiny model (some 35 minutes): [ONLY=pytest's -k]
