@@ -39,7 +39,7 @@ class Watched:
         if not run.strip():
             raise ConfigError("no run is named", where="RUN", remedy=_HELP)
         self._run, self._state = run.strip(), state
-        self._name = _experiment(self._run)
+        self._name = _experiment(self._run, state)
         self._work: WorkFolder | None = None
         self._stored: Place | None = None
 
@@ -141,11 +141,13 @@ def _state_of(work: Path) -> Path | None:
     return work.parents[3] if len(work.parents) > 3 and work.parents[2].name == "work" else None
 
 
-def _experiment(run: str) -> str | None:
-    """The name of the experiment that is meant; None where there is none of that name."""
+def _experiment(run: str, state: Path) -> str | None:
+    """The name of the experiment that is meant: as its file is called, as it calls itself, or that of a training in
+    this state folder, such as a study's arm; None where there is none."""
     if "/" in run:
         return None
-    try:
-        return load_experiment(run).name
-    except GavelError:
-        return None
+    for name in dict.fromkeys((run, run.replace("-", "_"))):
+        with contextlib.suppress(GavelError):
+            return load_experiment(name).name
+    known = (state / "work" / run / STEP).is_dir() or published_uri(state, experiment=run)[0] is not None
+    return run if known else None

@@ -40,6 +40,21 @@ def lines(text: str) -> list[str]:
     return [" ".join(line.split()) for line in text.splitlines()]
 
 
+@pytest.mark.parametrize("run", ["tiny_workflow", "tiny-workflow"])
+def test_a_run_is_named_as_its_file_is_or_as_it_calls_itself(work: Work, tmp_path: Path, run: str) -> None:
+    assert lines(draw(Watched(run, tmp_path / "state").look()))[1] == str(work.folder)
+
+
+def test_an_arm_of_a_study_is_named_by_itself(work: Work, tmp_path: Path) -> None:
+    """No file has its name."""
+    folder = tmp_path / "state" / "work" / "quick-length-tiny-s1-0a1b2c"
+    work.folder.parents[1].rename(folder)
+    shown = lines(draw(Watched(folder.name, tmp_path / "state").look()))
+    assert shown[1] == str(folder / "train-grpo" / work.folder.name)
+    with pytest.raises(ConfigError, match="no such run"):
+        Watched("quick-length-tiny-s2-0a1b2c", tmp_path / "state").look()
+
+
 def test_the_view_of_a_running_training(work: Work) -> None:
     work.signed_by()
     work.beat(2)
