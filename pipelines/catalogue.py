@@ -2,21 +2,14 @@
 
 import functools
 from pathlib import Path
-from typing import TypeVar
 
 from components.core.errors import GavelError
-from components.core.spec import assets, load_experiment
-from components.core.spec.base import Spec
+from components.core.spec import load_experiment
 from components.core.spec.cluster import ClusterSpec
-from components.core.spec.compose import Composer
-from components.core.spec.load import DEFAULT_CONFIGS, part_of
-from components.core.spec.places import Mark
+from components.core.spec.load import DEFAULT_CONFIGS
 from components.core.spec.policy import PolicySpec
-from components.core.spec.problems import config_error
-from components.core.spec.single import load_judge
+from components.core.spec.single import load_judge, load_one
 from pipelines.on_cluster import key_variables
-
-Part = TypeVar("Part", bound=Spec)
 
 
 def load_cluster(source: str, configs: Path | None = None) -> ClusterSpec:
@@ -29,7 +22,7 @@ def load_cluster(source: str, configs: Path | None = None) -> ClusterSpec:
     Raises:
         ConfigError: one or more mistakes; each with file, line, key, value and remedy.
     """
-    return _load("cluster", source, ClusterSpec, configs)
+    return load_one("cluster", source, ClusterSpec, configs)
 
 
 def load_policy(source: str, configs: Path | None = None) -> PolicySpec:
@@ -42,18 +35,7 @@ def load_policy(source: str, configs: Path | None = None) -> PolicySpec:
     Raises:
         ConfigError: one or more mistakes; each with file, line, key, value and remedy.
     """
-    return _load("policy", source, PolicySpec, configs)
-
-
-def _load(kind: str, source: str, model: type[Part], configs: Path | None) -> Part:
-    composer = Composer(configs or DEFAULT_CONFIGS)
-    tree = composer.named(kind, source, kind, Mark("command line", folder=Path.cwd()))
-    if tree is not None:
-        assets.locate(composer, kind, tree)
-    part = None if tree is None else part_of(composer, kind, model, tree)
-    if composer.problems or not isinstance(part, model):
-        raise config_error(f"{kind} {source}", composer.problems)
-    return part
+    return load_one("policy", source, PolicySpec, configs)
 
 
 @functools.cache

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
+from components.core.columns import aligned
 from components.core.spec.study import ENOUGH_ITEMS, ENOUGH_SEEDS
 from components.planning.assumptions import Assumptions
 from components.planning.plan import RunPlan, make_plan
@@ -45,8 +46,7 @@ def _table(arms: Sequence["Arm"], runs: Sequence[RunPlan]) -> Iterable[str]:
         told = f"{round(sum(known)):,}" if len(known) == len(calls) else _UNKNOWN
         control = key.control or ""
         rows.append((arm.name, key.judge, key.reward, key.policy, str(key.seed), control, f"{responses:,}", told))
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return aligned(rows)
 
 
 def _scoring(study: "Study") -> Iterable[str]:

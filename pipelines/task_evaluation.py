@@ -91,7 +91,7 @@ def evaluate_tasks_locally(experiment: Experiment, checkpoint: str, *, base: boo
             "comparisons": compared,
         }
         texts.append(accuracy_table(results))
-        texts.append(f"{workflow_table(workflows, given=GIVEN)}")
+        texts.append(workflow_table(workflows, given=GIVEN))
     target = ran.state / "reports" / f"{experiment.name}-eval" / FILE
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from components.core.columns import aligned
 from components.report.evidence import TRAINED
 from components.report.tasks.models import Gain, Model
 
@@ -31,7 +32,7 @@ def workflow_table(models: Sequence[Model], *, given: str) -> str:
         )
         for model in models
     ]
-    return _aligned(rows)
+    return "\n".join(aligned(rows))
 
 
 def accuracy_table(results: Mapping[str, Mapping[str, Any]]) -> str:
@@ -49,7 +50,7 @@ def accuracy_table(results: Mapping[str, Mapping[str, Any]]) -> str:
     for mean in means:
         # Where nothing at all is known of a writer, there is no mean of it.
         rows.append((mean, *(_share(result["means"].get(mean, {}).get("value")) for result in results.values())))
-    return _aligned(rows)
+    return "\n".join(aligned(rows))
 
 
 def workflow_counts(models: Sequence[Model], *, given: str) -> dict[str, dict[str, Any]]:
@@ -60,13 +61,6 @@ def workflow_counts(models: Sequence[Model], *, given: str) -> dict[str, dict[st
 
 def _called(model: Model, given: str) -> str:
     return given if model.name == TRAINED else model.name
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> str:
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    )
 
 
 def _share(value: float | None) -> str:

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from components.core.columns import aligned
+
 FILE: Final = "results.json"
 """One a model. ``datasets`` is a list with ``dataset`` and ``metrics`` of each table, as readers of the former system
 take them: ``jq '.datasets[] | {name: .dataset, accuracy: .metrics.accuracy}'``."""
@@ -43,10 +45,7 @@ def table(result: Mapping[str, Any]) -> str:
         rows.append(
             (metric, "accuracy", f"{len(mean['sets'])} sets", _share(mean["value"]), _interval(mean["interval"]))
         )
-    widths = [max(len(row[column]) for row in rows) for column in range(5)]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    )
+    return "\n".join(aligned(rows))
 
 
 def _share(value: float | None) -> str:

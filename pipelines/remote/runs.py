@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from components.core.columns import aligned
 from components.core.errors import ConfigError
 from pipelines.remote.connect import Remote
 from pipelines.remote.errors import KfpError, no_answer
@@ -68,8 +69,7 @@ def runs_table(remote: Remote, experiment: str = "") -> str:
         rows.append(_row(remote, run, folders))
     if len(rows) == 1:
         return "no runs yet"
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    lines = aligned(rows)
     return "\n".join([lines[0], "-" * max(map(len, lines)), *lines[1:]])
 
 

@@ -1,9 +1,11 @@
-"""Loads one judge or reward without an experiment around it, for commands that need no more."""
+"""Loads one judge, reward or other part without an experiment around it, for commands that need no more."""
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from components.core.spec import assets
+from components.core.spec.base import Spec
 from components.core.spec.compose import Composer
 from components.core.spec.judge import JudgeSpec
 from components.core.spec.load import DEFAULT_CONFIGS, part_of
@@ -11,6 +13,8 @@ from components.core.spec.overrides import apply, parse_overrides
 from components.core.spec.places import Mark
 from components.core.spec.problems import config_error
 from components.core.spec.reward import RewardSpec
+
+Part = TypeVar("Part", bound=Spec)
 
 
 def load_judge(source: str, overrides: Sequence[str] = (), configs: Path | None = None) -> JudgeSpec:
@@ -49,12 +53,26 @@ def load_reward(source: str, configs: Path | None = None) -> RewardSpec:
     Raises:
         ConfigError: one or more mistakes; each with file, line, key, value and remedy.
     """
+    return load_one("reward", source, RewardSpec, configs)
+
+
+def load_one(kind: str, source: str, model: type[Part], configs: Path | None = None) -> Part:
+    """Load and validate one part of an experiment as it stands in its file.
+
+    Args:
+        kind: such as ``reward``.
+        source: a name in the folder of that kind, or a path that ends in .yaml.
+        model: of the kind.
+        configs: folder with that folder; by default the repository's.
+
+    Raises:
+        ConfigError: one or more mistakes; each with file, line, key, value and remedy.
+    """
     composer = Composer(configs or DEFAULT_CONFIGS)
-    tree = composer.named("reward", source, "reward", Mark("command line", folder=Path.cwd()))
-    reward = None
+    tree = composer.named(kind, source, kind, Mark("command line", folder=Path.cwd()))
     if tree is not None:
-        assets.locate(composer, "reward", tree)
-        reward = part_of(composer, "reward", RewardSpec, tree)
-    if composer.problems or not isinstance(reward, RewardSpec):
-        raise config_error(f"reward {source}", composer.problems)
-    return reward
+        assets.locate(composer, kind, tree)
+    part = None if tree is None else part_of(composer, kind, model, tree)
+    if composer.problems or not isinstance(part, model):
+        raise config_error(f"{kind} {source}", composer.problems)
+    return part

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from components.core.columns import aligned
 from components.core.errors import ContractError
 from components.core.statistics import Comparison, compare
 from components.core.unique_json import loads
@@ -74,10 +75,7 @@ def table(comparisons: Mapping[str, Comparison]) -> str:
         p = "unknown" if found.sign_p is None else f"{found.sign_p:.3g}"
         shares = (_share(found.base), _share(found.trained), _points(found.gain))
         rows.append((metric, str(found.n), *shares, ends, str(found.rose), str(found.fell), p))
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    )
+    return "\n".join(aligned(rows))
 
 
 def _metrics(row: Mapping[str, Any], where: str) -> dict[str, float | None]:
