@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from components.bias.marks import FOLDER, Marks
+from components.bias.together import together
 from components.bias.types import Form, Item, Mode, Outcome, Role
 from components.judge.base import Judge
 from components.judge.build import build_chat, build_judge
@@ -88,12 +89,12 @@ class Asking:
         Raises:
             JudgeError: a sample that no judge can be asked about, or the ledger cannot be written.
         """
+        # Together: what they have in common is then still in the memory of the judge's server.
         if mode is Mode.PAIRWISE:
-            return [
-                found for role in item.forms if role is not Role.BASE for found in await self._pair(item, role, repeat)
-            ]
+            pairs = (self._pair(item, role, repeat) for role in item.forms if role is not Role.BASE)
+            return [found for pair in await together(*pairs) for found in pair]
         one = self._mark if mode is Mode.POINTWISE else self._rubric
-        return [await one(item, role, repeat) for role in item.forms]
+        return await together(*(one(item, role, repeat) for role in item.forms))
 
     async def close(self) -> None:
         """Release the connections. The ledger belongs to the caller."""

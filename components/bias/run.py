@@ -10,8 +10,8 @@ from components.bias.asking import Asking
 from components.bias.items import items_of
 from components.bias.mounted import NOTHING, Mounted
 from components.bias.probe import Probe, Request, Skip
+from components.bias.together import together
 from components.bias.types import Item, Mode, Outcome
-from components.core.errors import JudgeError
 from components.core.progress import Progress
 from components.judge.memory import Ledger
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from components.core.spec.judge import JudgeSpec
     from components.core.spec.reward import RewardSpec
 
-_AHEAD: Final = 4
-"""Items under way for each call that the judge takes at once. The engine keeps the limits; this bounds memory."""
 _LEAST_REPEATS: Final = 2
 """Repetitions of a probe that lives on them, whatever was asked for."""
 
@@ -124,7 +122,9 @@ async def ask_plan(
     Raises:
         JudgeError: a sample that no judge can be asked about, or the ledger cannot be written.
     """
-    room = asyncio.Semaphore(max(1, concurrency) * _AHEAD)
+    # An item's forms are asked together, so that there are more calls than the judge takes, and yet few items whose
+    # beginnings its server has to remember.
+    room = asyncio.Semaphore(max(1, concurrency))
 
     async def one(item: Item, mode: Mode, repeat: int) -> list[Outcome]:
         async with room:
@@ -136,16 +136,10 @@ async def ask_plan(
             progress.advance(note=f"{item.probe}, {mode.value}" + (f", {unknown} unknown" if unknown else ""))
         return found
 
-    work = [
-        (item, part.mode, repeat) for part in plan.parts for item in part.items for repeat in range(1 + part.repeats)
-    ]
-    try:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(one(*each)) for each in work]
-    except* JudgeError as errors:
-        # They say the same of the same judge: one is enough.
-        raise _first(errors) from None
-    return [outcome for task in tasks for outcome in task.result()]
+    work = (
+        one(item, part.mode, repeat) for part in plan.parts for item in part.items for repeat in range(1 + part.repeats)
+    )
+    return [outcome for found in await together(*work) for outcome in found]
 
 
 async def run_probes(
@@ -202,8 +196,3 @@ def default_reward(spec: "JudgeSpec") -> "RewardSpec":
     if spec.name.endswith("-lr"):
         return RewardSpec(name="likelihood-ratio", protocol="likelihood_ratio")
     return RewardSpec(name="rubric", protocol="rubric")
-
-
-def _first(errors: BaseExceptionGroup[JudgeError]) -> JudgeError:
-    first = errors.exceptions[0]
-    return _first(first) if isinstance(first, BaseExceptionGroup) else first

@@ -1,4 +1,5 @@
-"""The policy's engine: verl's own, except that a mini-batch without a single token to train on makes no update.
+"""The policy's engine: verl's own, except that a mini-batch without a single token to train on makes no update, and
+that log-probabilities are computed in blocks of tokens.
 
 verl imports this module into its workers through ``actor_rollout_ref.model.external_lib``, and takes the engine by the
 vendor that the environment names.
@@ -16,7 +17,10 @@ from verl.utils.metric import AggregationType, Metric
 from verl.workers.engine.base import EngineRegistry
 from verl.workers.engine.fsdp.transformer_impl import FSDPEngineWithLMHead
 
+from components.engine.logprobs import install
 from components.engine.updates import RUNNING, VENDOR
+
+install()
 
 _MASKS = ("loss_mask", "response_mask")
 """verl divides by the tokens of the first and sums over those of the second."""

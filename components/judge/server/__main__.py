@@ -30,9 +30,21 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--threads", type=int, default=0, help="threads that compute; 0: one a core")
     parser.add_argument("--max-batch", type=int, default=32, help="prompts of one forward pass")
     parser.add_argument("--context", type=int, default=None, help="longest prompt in tokens; default: the model's")
-    parser.add_argument("--prefix-mib", type=int, default=256, help="memory for kept prefixes; 0 turns reuse off")
+    parser.add_argument(
+        "--prefix-mib",
+        type=int,
+        default=None,
+        help="memory for kept prefixes; 0 turns reuse off; default: an eighth of what is free, at most 1536",
+    )
     parser.add_argument("--parent", default=None, metavar="PID:START", help="end when this process is gone")
     return parser.parse_args(argv)
+
+
+def prefix_room() -> int:
+    """Bytes for kept prefixes: some 30,000 tokens of a model of 135 million weights, on a machine that has the room."""
+    import psutil
+
+    return min(1536 << 20, int(psutil.virtual_memory().available) // 8)
 
 
 def made_ready(source: str) -> Path:
@@ -68,7 +80,8 @@ async def serve(options: argparse.Namespace) -> None:
     if options.threads:
         torch.set_num_threads(options.threads)
     folder = options.model or made_ready(options.source)
-    model = Model(folder, prefix_bytes=options.prefix_mib << 20)
+    room = prefix_room() if options.prefix_mib is None else options.prefix_mib << 20
+    model = Model(folder, prefix_bytes=room)
     if options.context is not None:
         if options.context > model.context:
             sys.exit(f"--context {options.context} is more than the {model.context} tokens that the model reads")

@@ -43,7 +43,8 @@ class Engine:
             places[job].append(number)
         unique = list(places)
         scored = self._score([job for job in unique if job.score_from is not None])
-        written = generate(self.model, self.text, [job for job in unique if job.max_tokens], self.max_batch)
+        writers = [job for job in unique if job.max_tokens]
+        written = generate(self.model, self.text, writers, self.max_batch, self.max_batch_tokens)
         answers: list[Answer | None] = [None] * len(jobs)
         for job, numbers in places.items():
             made = written.get(job, Answer(prompt=()))

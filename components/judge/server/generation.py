@@ -7,6 +7,7 @@ import torch
 
 from components.judge.server.jobs import Answer, Job, TokenScore
 from components.judge.server.model import Model
+from components.judge.server.sharing import cut, shared_prefixes
 from components.judge.server.text import Text
 
 
@@ -23,21 +24,37 @@ class _Row:
     text: str = ""
 
 
-def generate(model: Model, text: Text, jobs: Sequence[Job], max_batch: int) -> dict[Job, Answer]:
-    """Generate for every job, ``max_batch`` rows at a time, prompts of like length together."""
-    ordered = sorted(jobs, key=lambda job: len(job.ids))
+def generate(
+    model: Model, text: Text, jobs: Sequence[Job], max_batch: int, max_batch_tokens: int = 4096
+) -> dict[Job, Answer]:
+    """Generate for every job, ``max_batch`` rows at a time, prompts of like length together.
+
+    What several prompts begin with is computed once: a judge that is asked criterion by criterion sees the same text
+    before each.
+    """
+    shared = shared_prefixes([job.ids for job in jobs]) if model.reuse else []
+    model.keep_shared(shared, max_batch_tokens)
+    cuts = {job: cut(job.ids, shared) for job in jobs}
+    ordered = sorted(jobs, key=lambda job: (len(job.ids) - cuts[job], cuts[job]))
     found: dict[Job, Answer] = {}
     for start in range(0, len(ordered), max_batch):
-        found.update(_generate_batch(model, text, ordered[start : start + max_batch]))
+        part = ordered[start : start + max_batch]
+        found.update(_generate_batch(model, text, part, [cuts[job] for job in part]))
     return found
 
 
-def _generate_batch(model: Model, text: Text, jobs: Sequence[Job]) -> dict[Job, Answer]:
+def _generate_batch(model: Model, text: Text, jobs: Sequence[Job], cuts: Sequence[int]) -> dict[Job, Answer]:
     rows = [_Row(job, _dice(job.seed)) for job in jobs]
-    width = max(len(job.ids) for job in jobs)
-    lengths = torch.tensor([len(job.ids) for job in jobs])
-    hidden, cache = model.run([job.ids for job in jobs])
-    mask = (torch.arange(width) < lengths[:, None]).long()
+    past = [model.prefixes.get(job.ids[:known]) if known else None for job, known in zip(jobs, cuts, strict=True)]
+    # The memory may have given up a beginning in favour of others.
+    known = torch.tensor([0 if layers is None else skip for layers, skip in zip(past, cuts, strict=True)])
+    asked = [job.ids[skip:] for job, skip in zip(jobs, known.tolist(), strict=True)]
+    lengths = torch.tensor([len(ids) for ids in asked])
+    before, width = int(known.max()), int(lengths.max())
+    hidden, cache = model.run(asked, past)
+    mask = torch.cat(
+        [torch.arange(before) >= (before - known)[:, None], torch.arange(width) < lengths[:, None]], dim=1
+    ).long()
     states = hidden[torch.arange(len(jobs)), lengths - 1]
     for number in range(max(job.max_tokens for job in jobs)):
         logits = model.logits(states)
@@ -45,7 +62,7 @@ def _generate_batch(model: Model, text: Text, jobs: Sequence[Job]) -> dict[Job, 
         if all(row.finish for row in rows):
             break
         mask = torch.cat([mask, torch.ones(len(jobs), 1, dtype=torch.long)], dim=1)
-        places = (lengths + number)[:, None]
+        places = (known + lengths + number)[:, None]
         states = model.step(torch.tensor(chosen)[:, None], mask, places, cache)[:, -1]
     return {
         row.job: Answer((), tuple(row.ids), tuple(row.scores), row.text, row.finish or "length", row.stop_reason)

@@ -1,6 +1,8 @@
 """The network: hidden states of a batch, and the vocabulary head applied only where it is asked for."""
 
+import itertools
 import logging
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +10,7 @@ import torch
 
 from components.judge.server.batches import batches
 from components.judge.server.prefixes import Batch, Layers, PrefixStore, join, split
+from components.judge.server.sharing import Shared
 from components.models.finite import non_finite
 
 _HEAD_ROWS = 256
@@ -111,6 +114,26 @@ class Model:
             _, cache = self.run(list(part))
             for number, prefix in enumerate(part):
                 self.prefixes.put(prefix, split(cache, number, len(prefix)))
+
+    def keep_shared(self, shared: Sequence[Shared], tokens: int) -> None:
+        """Compute and keep beginnings of prompts, the longer ones out of the shorter ones that they begin with.
+
+        Args:
+            shared: shorter ones first.
+            tokens: of one pass at most.
+        """
+        missing = [each for each in shared if each.ids not in self.prefixes]
+        for _, level in itertools.groupby(sorted(missing, key=lambda each: each.level), lambda each: each.level):
+            ordered = sorted(level, key=lambda each: len(each.ids) - each.parent)
+            for part in batches(ordered, lambda each: len(each.ids) - each.parent, rows=len(ordered), tokens=tokens):
+                self._keep(part)
+
+    def _keep(self, part: Sequence[Shared]) -> None:
+        past = [self.prefixes.get(each.ids[: each.parent]) if each.parent else None for each in part]
+        known = [0 if layers is None else each.parent for each, layers in zip(part, past, strict=True)]
+        _, cache = self.run([each.ids[skip:] for each, skip in zip(part, known, strict=True)], past)
+        for number, (each, skip) in enumerate(zip(part, known, strict=True)):
+            self.prefixes.put(each.ids, split(cache, number, len(each.ids), start=max(known) - skip))
 
     def _check(self, config: Any, prefix_bytes: int, folder: Path) -> tuple[bool, bool]:
         """Whether head and prefix short cuts give this model's own logits; some architectures scale or window."""

@@ -76,10 +76,18 @@ def join(rows: list[Layers | None]) -> Batch:
     return Batch(cache, length)
 
 
-def split(cache: Any, row: int, tokens: int) -> Layers:
-    """The first ``tokens`` keys and values of one row of a right-padded batch, copied."""
+def split(cache: Any, row: int, tokens: int, start: int = 0) -> Layers:
+    """``tokens`` keys and values of one row, copied.
+
+    Args:
+        cache: of a batch.
+        row: which one.
+        tokens: how many.
+        start: padding of this row on the left.
+    """
+    stop = start + tokens
     return [
-        (layer.keys[row : row + 1, :, :tokens].clone(), layer.values[row : row + 1, :, :tokens].clone())
+        (layer.keys[row : row + 1, :, start:stop].clone(), layer.values[row : row + 1, :, start:stop].clone())
         for layer in cache.layers
     ]
 
