@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from components.core.columns import aligned
 from components.core.errors import GavelError
 from components.core.progress import Progress, clock_text
 from components.core.services.state import source_root, state_folder
@@ -172,11 +173,7 @@ def _note(store: str, study: "Study", kind: Kind, name: str, identity: str, erro
 def table(lines: Sequence[Line]) -> str:
     """What became of each part, for a terminal."""
     rows = [("part", "of", "time", "result"), *((e.part, e.name, clock_text(e.seconds), _result(e)) for e in lines)]
-    widths = [max(len(row[column]) for row in rows) for column in range(3)]
-    return "\n".join(
-        "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[3]]).rstrip()
-        for row in rows
-    )
+    return "\n".join(aligned(rows))
 
 
 def _result(line: Line) -> str:

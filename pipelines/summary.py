@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from components.core.columns import aligned
 from components.core.progress import clock_text
 from components.core.step.runlog import StepLine
 
@@ -25,11 +26,7 @@ def summary_table(lines: Sequence[StepLine], steps: Sequence[str], *, seconds: f
             rows.append((step, _NOT_REACHED, "", ""))
         else:
             rows.append((step, line.status, clock_text(line.seconds), line.error or line.uri))
-    widths = [max(len(row[column]) for row in rows) for column in range(3)]
-    text = [
-        "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[3]]).rstrip()
-        for row in rows
-    ]
+    text = aligned(rows)
     text.insert(1, "-" * min(100, max(map(len, text))))
     memory = f", peak memory {peak_bytes / 1024**3:.1f} GiB" if peak_bytes else ""
     return "\n".join(["", *text, f"all: {clock_text(seconds)}{memory}"])
