@@ -11,7 +11,7 @@ from components.bias.items import items_of
 from components.bias.mounted import NOTHING, Mounted
 from components.bias.probe import Probe, Request, Skip
 from components.bias.types import Item, Mode, Outcome
-from components.core.errors import JudgeError
+from components.core.errors import GavelError
 from components.core.progress import Progress
 from components.judge.memory import Ledger
 
@@ -119,10 +119,11 @@ async def ask_plan(
         plan: what to ask.
         concurrency: calls that the judge takes at once.
         progress: counts items; one that cannot be told apart from a finished one is no progress.
-        keep: gets an item's outcomes as soon as they are there.
+        keep: gets an item's outcomes as soon as they are there; what it raises ends the work.
 
     Raises:
         JudgeError: a sample that no judge can be asked about, or the ledger cannot be written.
+        GavelError: of ``keep``.
     """
     room = asyncio.Semaphore(max(1, concurrency) * _AHEAD)
 
@@ -142,7 +143,7 @@ async def ask_plan(
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(one(*each)) for each in work]
-    except* JudgeError as errors:
+    except* GavelError as errors:
         # They say the same of the same judge: one is enough.
         raise _first(errors) from None
     return [outcome for task in tasks for outcome in task.result()]
@@ -204,6 +205,6 @@ def default_reward(spec: "JudgeSpec") -> "RewardSpec":
     return RewardSpec(name="rubric", protocol="rubric")
 
 
-def _first(errors: BaseExceptionGroup[JudgeError]) -> JudgeError:
+def _first(errors: BaseExceptionGroup[GavelError]) -> GavelError:
     first = errors.exceptions[0]
     return _first(first) if isinstance(first, BaseExceptionGroup) else first
