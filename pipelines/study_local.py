@@ -21,10 +21,11 @@ from components.core.services.stores import start_store
 from components.core.services.supervisor import supervise
 from components.core.step import runlog
 from components.cross_judge.work import cross, missing_crosses
+from components.cross_judge.work import note_failure as note_uncrossed
 from components.probe_bias.probing import is_probed, probe
+from components.probe_bias.probing import note_failure as note_unprobed
 from components.score.judges import at_work
-from components.study.records import Kind, Record, write_record
-from components.study.scoring import probed_identity
+from components.study.records import Record, write_record
 from pipelines.arm_results import find_arm
 from pipelines.local import check_placement, check_store, run_graph
 from pipelines.preflight import check_machine
@@ -117,7 +118,8 @@ def _probe(study: "Study", scorer: "Arm") -> None:
             with at_work(scorer.experiment, state_folder(), Progress("probe-bias"), None):
                 probe(study, scorer, store)
         except GavelError as error:
-            _note(store, study, "probes", scorer.name, probed_identity(study, scorer), error)
+            # Also of a judge that does not come up.
+            note_unprobed(study, scorer, store, error)
             raise
 
 
@@ -149,12 +151,17 @@ def _cross(study: "Study", scorer: "Arm") -> None:
     from components.core.errors import StepError
 
     with _session(study) as store:
-        if not missing_crosses(study, scorer, store):
+        missing = missing_crosses(study, scorer, store)
+        if not missing:
             print("every policy is scored already", flush=True)
             return
         progress = Progress("cross-judge")
-        with at_work(scorer.experiment, state_folder(), progress, None):
-            failed = cross(study, scorer, store, progress)
+        try:
+            with at_work(scorer.experiment, state_folder(), progress, None):
+                failed = cross(study, scorer, store, progress)
+        except GavelError as error:
+            note_uncrossed(study, scorer, store, missing_crosses(study, scorer, store), error)
+            raise
     if failed:
         raise StepError("; ".join(failed), where="cross-judge")
 
@@ -164,10 +171,6 @@ def _report(study: "Study") -> Path:
 
     with _session(study) as store:
         return collected_report(study, store, state_folder() / "reports" / study.spec.name)
-
-
-def _note(store: str, study: "Study", kind: Kind, name: str, identity: str, error: GavelError) -> None:
-    write_record(store, study.spec.name, kind, name, Record(identity, {}, error.what.split("\n")[0]))
 
 
 def table(lines: Sequence[Line]) -> str:

@@ -51,6 +51,8 @@ class Agreement:
         ece: expected calibration error (Guo et al. 2017): mean distance of said and right, weighted by items; None
             where there are no probabilities.
         unknown: items with gold and no known value.
+        unswapped: pairwise, items of which an order is unknown, left out of ``consistent``.
+        unchosen: pairwise, unknown choices, left out of kappa.
     """
 
     accuracy: Estimate
@@ -62,6 +64,8 @@ class Agreement:
     curve: tuple[Bin, ...]
     ece: float | None
     unknown: int
+    unswapped: int = 0
+    unchosen: int = 0
 
 
 def agreement(outcomes: Iterable[Outcome], *, seed: int = 0) -> Agreement:
@@ -93,6 +97,7 @@ def agreement(outcomes: Iterable[Outcome], *, seed: int = 0) -> Agreement:
         scores.append((share if gold[item_id] is Role.CHANGED else 1.0 - share, answers.text_id))
     pairwise = any(each.mode is Mode.PAIRWISE for each in wanted)
     choices = _choices(named) if pairwise else []
+    consistent = swap_consistency(named) if pairwise else None
     low, high = _kappa_interval(choices, seed)
     said = [
         (each.probability, float(each.gold is Role.CHANGED), each.text_id)
@@ -106,10 +111,12 @@ def agreement(outcomes: Iterable[Outcome], *, seed: int = 0) -> Agreement:
         kappa_low=low,
         kappa_high=high,
         choices=len(choices),
-        consistent=swap_consistency(named) if pairwise else None,
+        consistent=consistent,
         curve=curve,
         ece=expected_calibration_error(curve),
         unknown=unknown,
+        unswapped=len(gold) - consistent.items if consistent is not None else 0,
+        unchosen=sum(each.value is None for each in named if each.role is Role.CHANGED and each.repeat == 0),
     )
 
 

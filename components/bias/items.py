@@ -36,11 +36,21 @@ def items_of(probe: Probe, request: Request, count: int) -> list[Item] | Skip:
     check(probe, found)
     taken: Counter[str] = Counter()
     first = []
-    for item in found:
+    for item in spread(found):
         if taken[item.source] < count:
             taken[item.source] += 1
             first.append(item)
     return first
+
+
+def spread(items: Sequence[Item]) -> list[Item]:
+    """The same items in rounds over the texts of each source, so that any beginning has as many texts as can be."""
+    seen: Counter[tuple[str, str]] = Counter()
+    rounds = []
+    for item in items:
+        rounds.append(seen[item.source, item.text_id])
+        seen[item.source, item.text_id] += 1
+    return [items[place] for place in sorted(range(len(items)), key=rounds.__getitem__)]
 
 
 def check(probe: Probe, items: Sequence[Item]) -> None:

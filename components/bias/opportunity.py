@@ -34,7 +34,9 @@ def paired(rows: Sequence[tuple[float, float, str]], unknown: int = 0, *, confid
     )
 
 
-def apart(having: Sequence[Rated], lacking: Sequence[Rated], *, confidence: float = CONFIDENCE) -> Estimate:
+def apart(
+    having: Sequence[Rated], lacking: Sequence[Rated], unknown: int = 0, *, confidence: float = CONFIDENCE
+) -> Estimate:
     """Of responses that have the factor, less of others that lack it.
 
     The interval is made of those of the two shares (Newcombe 1998, method 10; Zou and Donner 2008), each clustered by
@@ -43,16 +45,19 @@ def apart(having: Sequence[Rated], lacking: Sequence[Rated], *, confidence: floa
     Args:
         having: right responses with the factor.
         lacking: right responses without it.
+        unknown: right responses left out because it is unknown whether they are accepted.
         confidence: coverage of the interval, in (0, 1).
     """
     n, texts = len(having) + len(lacking), len({text for _, text in (*having, *lacking)})
     one, other = (share(rows, 0, confidence, "none") for rows in (having, lacking))
     if one.value is None or other.value is None:
         lack = "with" if one.value is None else "without"
-        return Estimate.of(None, n=n, clusters=texts, why=f"no right response {lack} the factor is known")
+        why = f"no right response {lack} the factor is known"
+        return Estimate.of(None, n=n, clusters=texts, unknown=unknown, why=why)
     value = one.value - other.value
     if one.low is None or one.high is None or other.low is None or other.high is None:
-        return Estimate.of(value, n=n, clusters=texts, why="one of the two groups has one text or prompt alone")
+        why = "one of the two groups has one text or prompt alone"
+        return Estimate.of(value, n=n, clusters=texts, unknown=unknown, why=why)
     low = value - ((one.value - one.low) ** 2 + (other.high - other.value) ** 2) ** 0.5
     high = value + ((one.high - one.value) ** 2 + (other.value - other.low) ** 2) ** 0.5
-    return Estimate.of(value, low, high, n=n, clusters=texts)
+    return Estimate.of(value, low, high, n=n, clusters=texts, unknown=unknown)

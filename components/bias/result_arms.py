@@ -32,6 +32,8 @@ class Parting(Frozen):
     high: int | None = Field(default=None, ge=0)
     n: int = Field(ge=0)
     """Prompts."""
+    unknown: int = Field(default=0, ge=0)
+    """Prompts left out because a reward of theirs is unknown at some look."""
     why: str = ""
     """By what rule, or why it is not known."""
 

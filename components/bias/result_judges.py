@@ -33,7 +33,7 @@ class Bias(Frozen):
     flagged: bool = False
     """``p_adjusted`` is at most the study's alpha."""
     detectable: float | None = Field(default=None, ge=0)
-    """Smallest effect that so many items of so many texts find with 80 % power."""
+    """Smallest effect that the known items find with 80 % power; None where they are of fewer than two texts."""
     noise: Estimate | None = None
     """Share of repeated askings that contradict the first."""
     planted: float | None = None

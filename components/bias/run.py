@@ -117,10 +117,11 @@ async def ask_plan(
         plan: what to ask.
         concurrency: calls that the judge takes at once.
         progress: counts items; one that cannot be told apart from a finished one is no progress.
-        keep: gets an item's outcomes as soon as they are there.
+        keep: gets an item's outcomes as soon as they are there; what it raises ends the work.
 
     Raises:
         JudgeError: a sample that no judge can be asked about, or the ledger cannot be written.
+        GavelError: of ``keep``.
     """
     # An item's forms are asked together, so that there are more calls than the judge takes, and yet few items whose
     # beginnings its server has to remember.

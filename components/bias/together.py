@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-from components.core.errors import JudgeError
+from components.core.errors import GavelError
 
 T = TypeVar("T")
 
@@ -13,13 +13,13 @@ async def together(*calls: Coroutine[Any, Any, T]) -> list[T]:
     """Results in order. When one fails, the others are cancelled and waited for.
 
     Raises:
-        JudgeError: of several the first: they say the same of the same judge.
+        GavelError: of several the first: they say the same of the same judge.
     """
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(each) for each in calls]
     except BaseExceptionGroup as failures:
-        found = failures.subgroup(JudgeError)
+        found = failures.subgroup(GavelError)
         if found is None:
             raise
         error = _first(found)
@@ -28,6 +28,6 @@ async def together(*calls: Coroutine[Any, Any, T]) -> list[T]:
     raise error
 
 
-def _first(errors: BaseExceptionGroup[JudgeError]) -> JudgeError:
+def _first(errors: BaseExceptionGroup[GavelError]) -> GavelError:
     first = errors.exceptions[0]
     return _first(first) if isinstance(first, BaseExceptionGroup) else first

@@ -99,11 +99,12 @@ def _pairs(source: str, found: gold.Agreement) -> Agreement:
         found.kappa_low,
         found.kappa_high,
         n=found.choices,
+        unknown=found.unchosen,
         why="judge and gold always say one and the same, or nothing was chosen"
         if found.kappa is None
         else "one text has no interval",
     )
-    consistent = None if found.consistent is None else of_clusters(found.consistent, 0, _NO_PAIRS)
+    consistent = None if found.consistent is None else of_clusters(found.consistent, found.unswapped, _NO_PAIRS)
     return Agreement(
         source=source,
         mode=Mode.PAIRWISE,

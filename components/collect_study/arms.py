@@ -93,7 +93,7 @@ def _arm(study: "Study", arm: "Arm", record: Record | None, files: Files, confid
         canaries=tuple(canaries_of(arm, record, files)),
         changes=tuple(changes(looked[steps[0]], looked[steps[-1]], confidence, resamples=RESAMPLES, seed=key.seed)),
         parting=_parting(looked, confidence, key.seed) if arm.judged else None,
-        uri=record.results["training"].uri,
+        uri=record.left("training").uri,
     )
 
 
@@ -120,7 +120,13 @@ def _parting(looked: dict[int, list[Judged]], confidence: float, seed: int) -> P
     )
     why = found.reason or "a flat line up to the step and a rising one behind it fit the gap best"
     return Parting(
-        parted=found.step is not None, step=found.step, low=found.low, high=found.high, n=found.prompts, why=why
+        parted=found.step is not None,
+        step=found.step,
+        low=found.low,
+        high=found.high,
+        n=found.prompts,
+        unknown=found.dropped,
+        why=why,
     )
 
 
@@ -137,17 +143,17 @@ class Win(NamedTuple):
 
     Attributes:
         prompt: its row.
-        share: 1, 1/2 or 0: whether the mean reward rose, stayed or fell.
+        share: 1, 1/2 or 0: whether the mean reward rose, stayed or fell; None where either is unknown.
         longer_by: mean words of the trained policy's responses, less the mean before.
     """
 
     prompt: str
-    share: float
+    share: float | None
     longer_by: float
 
 
 def wins(study: "Study", found: Found, files: Files) -> dict[tuple[str, str], list[Win]]:
-    """(judge, judge that trained) -> one for each arm and held-out prompt whose rewards are known.
+    """(judge, judge that trained) -> one for each arm and held-out prompt.
 
     Raises:
         GavelError: a table is missing or breaks its contract.
@@ -163,10 +169,12 @@ def wins(study: "Study", found: Found, files: Files) -> dict[tuple[str, str], li
         rewards, lengths = [_means(side, "proxy") for side in sides], [_lengths(side) for side in sides]
         pair = label(study, study.arm(scorer)), label(study, arm)
         for row, before in rewards[0].items():
-            after = rewards[1].get(row)
+            if row not in rewards[1]:
+                continue
+            after, share = rewards[1][row], None
             if before is not None and after is not None:
                 share = 0.5 if after == before else float(after > before)
-                told.setdefault(pair, []).append(Win(row, share, lengths[1][row] - lengths[0][row]))
+            told.setdefault(pair, []).append(Win(row, share, lengths[1][row] - lengths[0][row]))
     return told
 
 

@@ -138,13 +138,21 @@ def leakages(
 ) -> list[Leakage]:
     """The preference leakage score of every two judges that trained policies."""
     by_name = {judge.name: judge for judge in probed}
-    pairs = {cell: [(win.prompt, win.share) for win in found] for cell, found in wins.items()}
+    pairs = {cell: [(win.prompt, win.share) for win in found if win.share is not None] for cell, found in wins.items()}
+    unknown = {cell: len(found) - len(pairs[cell]) for cell, found in wins.items()}
     students = sorted({judge for judge, student in wins if judge == student})
     return [
         Leakage(
             judges=(one, other),
             relation=f"each trained by its judge; judges of {_kinship(by_name.get(one), by_name.get(other))}",
-            score=leakage_estimate(pairs, one, other, seed=seed, confidence=confidence),
+            score=leakage_estimate(
+                pairs,
+                one,
+                other,
+                unknown=sum(unknown.get((judge, student), 0) for judge in (one, other) for student in (one, other)),
+                seed=seed,
+                confidence=confidence,
+            ),
         )
         for one, other in itertools.combinations(students, 2)
     ]

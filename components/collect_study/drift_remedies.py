@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from components.bias.drift.features import PREDICTED, title
+from components.bias.estimate import Estimate
+from components.bias.findings.remedies import Pair
 from components.bias.result_arms import Arm
 from components.bias.result_findings import Mitigation
 from components.collect_study.probed import Probed
@@ -52,15 +54,18 @@ def _drift(
     name: str, judge: str, what: str, both: Sequence[tuple[Arm, Arm]], confidence: float
 ) -> Iterator[Mitigation]:
     for feature in DRIFTS:
-        pairs = []
+        pairs: list[Pair | None] = []
         for one, other in both:
             changes = [_change(arm, feature) for arm in (one, other)]
-            if changes[0] is not None and changes[1] is not None:
-                pairs.append((changes[0], changes[1], str(one.seed)))
-        widest = max((abs(value) for pair in pairs for value in pair[:2]), default=1.0) or 1.0
+            if changes[0] is None or changes[1] is None:
+                continue
+            before, after = changes[0].value, changes[1].value
+            pairs.append(None if before is None or after is None else (before, after, str(one.seed)))
+        widest = max((abs(value) for pair in pairs if pair is not None for value in pair[:2]), default=1.0) or 1.0
         told = f"{what}: {title(feature).lower()}"
         yield from of_pairs(name, feature, judge, told, pairs, (-widest, widest), confidence, drift=True)
 
 
-def _change(arm: Arm, feature: str) -> float | None:
-    return next((each.change.value for each in arm.changes if each.feature == feature), None)
+def _change(arm: Arm, feature: str) -> Estimate | None:
+    """None where the feature was not read at all."""
+    return next((each.change for each in arm.changes if each.feature == feature), None)

@@ -70,11 +70,12 @@ def _prediction(
     axis: str, feature: str, judges: Sequence[Judge], arms: Sequence[Arm], seed: int, confidence: float
 ) -> Prediction:
     by_name = {judge.name: judge for judge in judges}
-    points, rows = [], []
+    points, rows, unknown = [], [], 0
     for arm in arms:
         judge = by_name.get(arm.judge or "")
         bias, drift = None if judge is None else bias_of(judge, axis), change_of(arm, feature)
         if judge is None or bias is None or drift is None:
+            unknown += 1
             continue
         points.append(Point(arm=arm.name, judge=judge.name, seed=arm.seed, bias=bias.effect, drift=drift))
         assert bias.effect.value is not None
@@ -83,9 +84,9 @@ def _prediction(
     fit = prediction.predict(rows, seed=seed, confidence=confidence)
     why = fit.reason or "no interval could be drawn"
     slope = (
-        Estimate.missing(why)
+        Estimate.of(None, n=fit.arms, clusters=fit.judges, unknown=unknown, why=why)
         if fit.slope is None
-        else Estimate.of(fit.slope, fit.low, fit.high, n=fit.arms, clusters=fit.judges, why=why)
+        else Estimate.of(fit.slope, fit.low, fit.high, n=fit.arms, clusters=fit.judges, unknown=unknown, why=why)
     )
     return Prediction(
         axis=axis,

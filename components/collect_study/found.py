@@ -3,14 +3,28 @@
 import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from components.core.errors import ContractError
 from components.study.records import Record, fetch_file, read_record
 from components.study.scoring import cross_name, crossed_identity, probed_identity
 
 if TYPE_CHECKING:
     from components.core.spec.study_load import Study
+
+
+NOT_REACHED: Final = "it was not reached"
+
+
+class Uncrossed(NamedTuple):
+    """Why an arm that is there was not scored by a judge.
+
+    Attributes:
+        reason: in words.
+        failed: whether it was tried.
+    """
+
+    reason: str
+    failed: bool
 
 
 @dataclasses.dataclass(frozen=True)
@@ -20,23 +34,27 @@ class Found:
     Attributes:
         arms: by the arm's name.
         probes: by the scorer's name.
-        crosses: by the names of arm and scorer.
+        crosses: by the names of arm and scorer; those alone that have scores.
+        uncrossed: by the same names, what is missing of them though the arm is there.
     """
 
     arms: Mapping[str, Record]
     probes: Mapping[str, Record]
     crosses: Mapping[tuple[str, str], Record]
+    uncrossed: Mapping[tuple[str, str], Uncrossed] = dataclasses.field(default_factory=dict)
 
     def hashes(self) -> dict[str, object]:
         """What decides the report: every result's content, and why parts are missing."""
         parts = {"arms": self.arms, "probes": self.probes, "crosses": {"|".join(k): v for k, v in self.crosses.items()}}
-        return {
+        missing = {"|".join(key): list(why) for key, why in self.uncrossed.items()}
+        known = {
             kind: {
                 name: {"error": record.error, **{step: left.sha256 for step, left in record.results.items()}}
                 for name, record in records.items()
             }
             for kind, records in parts.items()
         }
+        return {**known, "uncrossed": missing}
 
 
 def find_all(study: "Study", store: str) -> Found:
@@ -46,7 +64,9 @@ def find_all(study: "Study", store: str) -> Found:
         StorageError: the store cannot be read.
         ContractError: a record is none.
     """
-    name, arms, probes, crosses = study.spec.name, {}, {}, {}
+    name, arms, probes = study.spec.name, {}, {}
+    crosses: dict[tuple[str, str], Record] = {}
+    uncrossed: dict[tuple[str, str], Uncrossed] = {}
     for arm in study.arms:
         record = read_record(store, name, "arms", arm.name, arm.identity())
         if record is None:
@@ -57,13 +77,17 @@ def find_all(study: "Study", store: str) -> Found:
                 continue
             identity = crossed_identity(record, scorer)
             crossed = read_record(store, name, "crosses", cross_name(arm, scorer), identity)
-            if crossed is not None:
+            if crossed is not None and not crossed.error:
                 crosses[arm.name, scorer.name] = crossed
+            elif crossed is not None:
+                uncrossed[arm.name, scorer.name] = Uncrossed(crossed.error, failed=True)
+            else:
+                uncrossed[arm.name, scorer.name] = Uncrossed(NOT_REACHED, failed=False)
     for scorer in study.scorers:
         record = read_record(store, name, "probes", scorer.name, probed_identity(study, scorer))
         if record is not None:
             probes[scorer.name] = record
-    return Found(arms, probes, crosses)
+    return Found(arms, probes, crosses, uncrossed)
 
 
 class Files:
@@ -85,9 +109,7 @@ class Files:
             StorageError: it is not there, or is damaged.
             ContractError: the record has no such result, or another one lies in its place.
         """
-        left = record.results.get(step)
-        if left is None:
-            raise ContractError(f"a record of a study has no result {step!r}", remedy="run the study again")
+        left = record.left(step)
         key = left.uri, name
         if key not in self._fetched:
             # Checked even where an earlier start has left it: that one may have been killed while it wrote.

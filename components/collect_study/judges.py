@@ -8,6 +8,8 @@ from components.bias import clusters
 from components.bias.effects import Effect, measure_effects
 from components.bias.estimate import Estimate
 from components.bias.multiplicity import Adjusted, adjusted
+from components.bias.power import assumed_sd
+from components.bias.power import detectable as least_effect
 from components.bias.probe import all_probes
 from components.bias.result_judges import Bias, Detectable, Judge
 from components.bias.run import Plan
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from components.core.spec.study_load import Study
 
 CORRECTION = "Holm over all probes and modes of a judge"
+_LEAST_TEXTS = 2
 _INTERVAL = "t on the CR2 error clustered by text; of shares Wilson's with the effective number of items"
 
 
@@ -68,14 +71,13 @@ def _judge(study: "Study", about: Probed, held: Mapping[str, Sequence[Held]], co
     effects = measure_effects(outcomes, measures, confidence=confidence)
     seed = study.spec.seeds[0]
     again = noises(outcomes, seed=seed)
-    least = {(each.probe, each.mode): each.effect for each in detectables(plan, study.spec.probes.alpha)}
     planted = planted_effects(about.source, plan) if isinstance(about.source, ScriptedSource) else None
     biases = [
         _bias(
             each,
             probes[each.effect.probe].title,
             reasons[each.effect.probe, each.effect.mode],
-            least.get((each.effect.probe, each.effect.mode)),
+            _least(each.effect, study.spec.probes.alpha / max(1, len(plan.parts))),
             None if planted is None else planted.get((each.effect.probe, each.effect.mode)),
         )
         for each in adjusted(effects, study.spec.probes.alpha)
@@ -95,6 +97,13 @@ def _judge(study: "Study", about: Probed, held: Mapping[str, Sequence[Held]], co
         noise=tuple(again),
         noise_unknown="" if again else NEVER if outcomes else "it was not probed",
     )
+
+
+def _least(effect: Effect, alpha: float) -> float | None:
+    """The smallest effect that the known items find; None of fewer than two texts."""
+    if effect.bias.texts < _LEAST_TEXTS:
+        return None
+    return least_effect(effect.bias.items, effect.bias.texts, assumed_sd(effect.measure, effect.mode), alpha)
 
 
 def planted_effects(source: ScriptedSource, plan: Plan) -> dict[tuple[str, Mode], float]:

@@ -95,13 +95,16 @@ def _of_decided(judge: Probed, confidence: float) -> Iterator[Opportunity]:
             groups[outcome.probe if item.source == DECIDED else "length", outcome.mode].append(outcome)
     for (axis, mode), outcomes in sorted(groups.items()):
         rows: dict[bool, list[tuple[float, str]]] = {True: [], False: []}
+        unknown = 0
         for probe in dict.fromkeys(each.probe for each in outcomes):
             for item_id, answers in by_item(each for each in outcomes if each.probe == probe).items():
                 item = judge.items[probe, item_id]
                 won, having = _better_wins(answers, item), _has(item, axis)
-                if won is not None and having is not None:
+                if having is not None and won is not None:
                     rows[having].append((won, answers.text_id))
-        if not rows[True] and not rows[False]:
+                elif having is not None:
+                    unknown += 1
+        if not rows[True] and not rows[False] and not unknown:
             continue
         length = "the better one wins: where it is the longer one, less where it is the shorter one"
         own = "the better one wins: where it is of the judge's own, less where it is another's"
@@ -110,31 +113,33 @@ def _of_decided(judge: Probed, confidence: float) -> Iterator[Opportunity]:
             axis=axis,
             mode=mode,
             what=length if axis == "length" else own,
-            difference=apart(rows[True], rows[False], confidence=confidence),
+            difference=apart(rows[True], rows[False], unknown, confidence=confidence),
         )
 
 
 def _of_policies(judge: str, held: Sequence[Held], confidence: float) -> Iterator[Opportunity]:
     """Right and wrong responses of policies that the judge trained, beside those that other judges trained."""
-    trained = [each for each in held if each.trained and each.trainer and each.decision.value is not None]
+    asked = [each for each in held if each.trained and each.trainer]
+    trained = [each for each in asked if each.decision.value is not None]
 
-    def rated(*, own: bool, right: bool) -> list[tuple[float, str]]:
-        return [
-            (float(bool(each.decision.accepted)), each.decision.cluster)
-            for each in trained
-            if (each.trainer == judge) is own and each.decision.right is right
-        ]
+    def difference(*, right: bool) -> Estimate:
+        groups: dict[bool, list[tuple[float, str]]] = {True: [], False: []}
+        for each in trained:
+            if each.decision.right is right:
+                rate = float(bool(each.decision.accepted))
+                groups[each.trainer == judge].append((rate, each.decision.cluster))
+        unknown = sum(each.decision.right is right and each.decision.value is None for each in asked)
+        return apart(groups[True], groups[False], unknown, confidence=confidence)
 
     if not any(each.trainer == judge for each in trained) or not any(each.trainer != judge for each in trained):
         return
-    wrong: Estimate = apart(rated(own=True, right=False), rated(own=False, right=False), confidence=confidence)
     yield Opportunity(
         judge=judge,
         axis="own policy",
         mode=None,
         what="right held-out responses accepted: of policies that it trained, less of those that others did",
-        difference=apart(rated(own=True, right=True), rated(own=False, right=True), confidence=confidence),
-        wrong=wrong,
+        difference=difference(right=True),
+        wrong=difference(right=False),
     )
 
 

@@ -11,7 +11,7 @@ from components.bias.panel_outcomes import OWN_WRITING
 from components.bias.run import Plan
 from components.bias.study_result import Skipped
 from components.bias.types import Item, Mode, Outcome
-from components.collect_study.found import Files, Found
+from components.collect_study.found import NOT_REACHED, Files, Found
 from components.study.probe_plan import plan_of
 from components.study.scoring import label
 
@@ -68,7 +68,7 @@ def all_probed(study: "Study", found: Found, files: Files) -> tuple[list[Probed]
         name, record = label(study, scorer), found.probes.get(scorer.name)
         outcomes: list[Outcome] = []
         if record is None or record.error:
-            why = "it was not reached" if record is None else record.error
+            why = NOT_REACHED if record is None else record.error
             skipped.append(Skipped(what=f"probes of judge {name}", reason=why, failed=record is not None))
         else:
             outcomes = read_outcomes(files.get(record, "outcomes", "outcomes.parquet"))

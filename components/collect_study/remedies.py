@@ -76,16 +76,19 @@ def _swapped(judge: Probed, confidence: float) -> Iterator[Mitigation]:
     for probe, mode, outcomes in _parts(judge):
         if mode is not Mode.PAIRWISE:
             continue
-        pairs = [pair for answers in by_item(outcomes).values() if (pair := _both_ways(answers, probe)) is not None]
+        first_place = all_probes()[probe].measure is Measure.FIRST_SLOT
+        # Pairs without a placebo have no shift, and are not unknown.
+        items = [each for each in by_item(outcomes).values() if first_place or each.asked(Role.PLACEBO)]
+        pairs = [_both_ways(answers, first_place=first_place) for answers in items]
         what = "one order, with the form that is asked about first, against the mean of both orders"
         yield from of_pairs("swap_average", probe, judge.name, what, pairs, (-1.0, 1.0), confidence)
 
 
-def _both_ways(answers: ItemAnswers, probe: str) -> Pair | None:
+def _both_ways(answers: ItemAnswers, *, first_place: bool) -> Pair | None:
     front, back = answers.alone(Role.CHANGED, ORDERS[1]), answers.alone(Role.CHANGED, ORDERS[0])
     if front is None or back is None:
         return None
-    if all_probes()[probe].measure is Measure.FIRST_SLOT:
+    if first_place:
         # Both forms say the same: what is preferred at all is preferred for its place.
         return front - _HALF, (front + back) / 2.0 - _HALF, answers.text_id
     plain_front, plain_back = answers.alone(Role.PLACEBO, ORDERS[1]), answers.alone(Role.PLACEBO, ORDERS[0])
@@ -99,11 +102,10 @@ def _referenced(judge: Probed, confidence: float) -> Iterator[Mitigation]:
     for probe, mode, outcomes in _parts(judge):
         if probe != "reference":
             continue
-        pairs = []
+        pairs: list[Pair | None] = []
         for answers in by_item(outcomes).values():
             without, shown = answers.value(Role.CHANGED), answers.value(Role.PLACEBO)
-            if without is not None and shown is not None:
-                pairs.append((without, shown, answers.text_id))
+            pairs.append(None if without is None or shown is None else (without, shown, answers.text_id))
         what = f"what a worse answer gets ({mode.value}), without a right answer in sight and with one"
         yield from of_pairs("reference", probe, judge.name, what, pairs, (0.0, 1.0), confidence)
 
@@ -116,7 +118,7 @@ def _at_equal_length(judge: Probed, seed: int) -> Iterator[Mitigation]:
         rows = []
         for item_id, answers in by_item(outcomes).items():
             item, share = judge.items.get((probe, item_id)), answers.value(Role.CHANGED)
-            if item is None or item.carries is not Role.BASE or share is None:
+            if item is None or item.carries is not Role.BASE:
                 continue
             sizes = [len(item.forms[role].response.split()) for role in (Role.CHANGED, Role.BASE)]
             rows.append(Win(item.text_id, share, float(sizes[0] - sizes[1])))
@@ -131,19 +133,24 @@ def _lengths_of_wins(wins: Mapping[tuple[str, str], Sequence[Win]], seed: int) -
             yield from _controlled("own policy", judge, what, rows, seed)
 
 
-def _controlled(axis: str, judge: str, what: str, rows: Sequence[Win], seed: int) -> Iterator[Mitigation]:
-    if not rows:
+def _controlled(axis: str, judge: str, what: str, asked: Sequence[Win], seed: int) -> Iterator[Mitigation]:
+    if not asked:
         return
-    found = length_controlled(
-        [row.share for row in rows], [row.longer_by for row in rows], [row.prompt for row in rows], seed=seed
-    )
-    n, texts = len(rows), len({row.prompt for row in rows})
+    rows = [(row.share, row.longer_by, row.prompt) for row in asked if row.share is not None]
+    unknown = len(asked) - len(rows)
+    if not rows:
+        gone = Estimate.missing("no win is known", unknown=unknown)
+        yield Mitigation(
+            name="length_control", axis=axis, judge=judge, what=what, plain=gone, mitigated=gone, reduction=gone
+        )
+        return
+    shares, prompts = [share for share, _, _ in rows], [prompt for _, _, prompt in rows]
+    found = length_controlled(shares, [longer for _, longer, _ in rows], prompts, seed=seed)
+    n, texts = len(rows), len(set(prompts))
     why = _why_uncontrolled(found, texts)
     if found.controlled is None or found.smaller is None:
-        plain = of_mean(
-            clusters.estimate([row.share - _HALF for row in rows], [row.prompt for row in rows], scale=_ENDS)
-        )
-        gone = Estimate.of(None, n=n, clusters=texts, why=why)
+        plain = of_mean(clusters.estimate([share - _HALF for share in shares], prompts, scale=_ENDS), unknown=unknown)
+        gone = Estimate.of(None, n=n, clusters=texts, unknown=unknown, why=why)
         yield Mitigation(
             name="length_control", axis=axis, judge=judge, what=what, plain=plain, mitigated=gone, reduction=gone
         )
@@ -151,7 +158,7 @@ def _controlled(axis: str, judge: str, what: str, rows: Sequence[Win], seed: int
 
     def estimate(value: float, low: float | None, high: float | None, less: float) -> Estimate:
         ends = (None, None) if low is None or high is None else (low - less, high - less)
-        return Estimate.of(value - less, *ends, n=n, clusters=texts, why=why)
+        return Estimate.of(value - less, *ends, n=n, clusters=texts, unknown=unknown, why=why)
 
     yield Mitigation(
         name="length_control",
@@ -183,6 +190,12 @@ def _panels(probed: Sequence[Probed], confidence: float) -> Iterator[Mitigation]
                 measure = all_probes()[probe].measure
                 together = item_effects(outcomes, measure)
                 single = item_effects(alone.get((probe, mode), []), measure)
-                pairs = [(single[item][0], together[item][0], single[item][1]) for item in single if item in together]
+                asked = by_item(outcomes).keys() & by_item(alone.get((probe, mode), ())).keys()
+                pairs: list[Pair | None] = [
+                    (single[item][0], together[item][0], single[item][1])
+                    if item in single and item in together
+                    else None
+                    for item in sorted(asked)
+                ]
                 what = f"{name.removesuffix(f' in {panel.name}')} alone against the panel ({mode.value})"
                 yield from of_pairs("panel", probe, panel.name, what, pairs, SCALES[measure], confidence)

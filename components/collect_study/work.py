@@ -21,6 +21,7 @@ from components.core.spec.study_load import load_study
 from components.core.step import Step, StepContext
 from components.core.step.execute import perform
 from components.study.records import Left, read_file
+from components.study.scoring import label
 from components.study_report.write import PAGE, write_report
 
 if TYPE_CHECKING:
@@ -91,6 +92,14 @@ def collected(study: "Study", found: Found, files: Files) -> StudyResult:
         Skipped(what=f"arm {arm.name}", reason=arm.reason, failed=arm.state == "failed")
         for arm in arms
         if arm.state != "done"
+    ]
+    skipped += [
+        Skipped(
+            what=f"scores of arm {name} by judge {label(study, study.arm(scorer))}",
+            reason=why.reason,
+            failed=why.failed,
+        )
+        for (name, scorer), why in found.uncrossed.items()
     ]
     return StudyResult(
         name=spec.name,

@@ -1,6 +1,6 @@
 """A judge of a study scores the stored responses of all arms, and is probed."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from components.core.errors import GavelError
@@ -42,7 +42,7 @@ def missing_crosses(study: "Study", scorer: "Arm", store: str) -> list[Crossing]
         left = read_record(store, study.spec.name, "arms", arm.name, arm.identity())
         if left is None or left.error:
             continue
-        inputs = {name: Published(*left.results[name], identity="") for name in ("data", "generations")}
+        inputs = {name: Published(*left.left(name), identity="") for name in ("data", "generations")}
         crossing = Crossing(arm, left, inputs)
         published = find_published(STEP, scored_by(arm, scorer), store, inputs)
         if published is None:
@@ -68,11 +68,23 @@ def cross(study: "Study", scorer: "Arm", store: str, progress: Progress) -> list
         try:
             published = perform(STEP, scored_by(crossing.arm, scorer), store, inputs)
         except GavelError as error:
+            note_failure(study, scorer, store, [crossing], error)
             failed.append(f"arm {name} by judge {scorer.key.judge} ({scorer.key.reward}): {error.what}")
             progress.phase(f"failed: {failed[-1]}")
             continue
         _note(study, scorer, store, crossing, published)
     return failed
+
+
+def note_failure(study: "Study", scorer: "Arm", store: str, crossings: Sequence[Crossing], error: GavelError) -> None:
+    """Write down why arms were not scored by the scorer's judge, for the report.
+
+    Raises:
+        StorageError: the store does not take it.
+    """
+    for crossing in crossings:
+        record = Record(crossed_identity(crossing.left, scorer), {}, error.what.split("\n")[0])
+        write_record(store, study.spec.name, "crosses", cross_name(crossing.arm, scorer), record)
 
 
 def _note(study: "Study", scorer: "Arm", store: str, crossing: Crossing, published: Published) -> None:

@@ -31,6 +31,8 @@ of Okabe and Ito (2008) and Tol (2021), which colour-blind readers tell apart; l
 
 STYLE: dict[str, Any] = {
     "svg.fonttype": "none",
+    # Names and criteria are text, whatever signs are in them.
+    "text.parse_math": False,
     "font.family": ["sans-serif"],
     "font.sans-serif": ["DejaVu Sans"],
     "font.size": 10.0,

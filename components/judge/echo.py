@@ -3,9 +3,13 @@
 import dataclasses
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from components.judge.failures import ReplyError
+
+_LEAST: Final = 1e6
+"""Of a token's log-probability, below 0. Models give hundreds at most, and servers write -9999 for none; sums of much
+larger ones leave the range of numbers."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -82,6 +86,8 @@ def _read_choice(choice: Mapping[str, Any], prompt: str, boundary: int) -> Score
             raise ReplyError(f"log-probability of response token {place - first} is {value!r}")
         if value > 1e-3:
             raise ReplyError(f"log-probability of response token {place - first} is positive: {value!r}")
+        if value < -_LEAST:
+            raise ReplyError(f"log-probability of response token {place - first} is {value!r}, which no model gives")
         numbers.append(float(value))
     return Scored(tuple(tokens[first:last]), tuple(numbers), last)
 

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from components.core.errors import GavelError
 from components.core.step import Published
 from components.core.step.execute import perform
 from components.core.step.published import find_published
@@ -27,13 +28,27 @@ def is_probed(study: "Study", scorer: "Arm", store: str) -> bool:
 
 
 def probe(study: "Study", scorer: "Arm", store: str) -> None:
-    """Probe the judge, which must be up, or find its outcomes.
+    """Probe the judge, which must be up, or find its outcomes; a failure is noted for the study's report.
 
     Raises:
         GavelError: it cannot be probed.
     """
-    published = perform(probe_step(study.spec.probes, study.spec.seeds[0]), scorer.experiment, store, {})
+    try:
+        published = perform(probe_step(study.spec.probes, study.spec.seeds[0]), scorer.experiment, store, {})
+    except GavelError as error:
+        note_failure(study, scorer, store, error)
+        raise
     _note(study, scorer, store, published)
+
+
+def note_failure(study: "Study", scorer: "Arm", store: str, error: GavelError) -> None:
+    """Write down why there are no outcomes of the judge.
+
+    Raises:
+        StorageError: the store does not take it.
+    """
+    record = Record(probed_identity(study, scorer), {}, error.what.split("\n")[0])
+    write_record(store, study.spec.name, "probes", scorer.name, record)
 
 
 def _note(study: "Study", scorer: "Arm", store: str, published: Published) -> None:

@@ -4,7 +4,6 @@ import asyncio
 import json
 import pkgutil
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import components.bias.probes
@@ -13,13 +12,14 @@ from components.bias.outcomes import write_outcomes
 from components.bias.panel_outcomes import LEAVES_OUT, NO_OWN, OWN_WRITING, panel_outcomes
 from components.bias.run import Plan, ask_plan
 from components.bias.types import Mode, Outcome
-from components.core.manifest import Scalar, content_sha256, scan_folder
+from components.core.manifest import Scalar
 from components.core.step import Step, StepContext
 from components.judge.deployed import keeping
 from components.judge.endpoint import resolve_endpoint
 from components.judge.memory import Ledger
 from components.judge.memory.shipping import LEDGER, shipped
-from components.study.probe_plan import plan_of
+from components.probe_bias.outages import Outages
+from components.study.probe_plan import mounted_of, plan_of
 
 if TYPE_CHECKING:
     from components.core.spec import Experiment
@@ -47,7 +47,7 @@ def probe_step(probes: "StudyProbes", seed: int) -> Step:
             "judge": experiment.judge_identity(),
             "reward": experiment.reward_identity(),
             "probes": probes.model_dump(mode="json", exclude={"alpha", "mounted"}),
-            "mounted": None if probes.mounted is None else content_sha256(scan_folder(Path(probes.mounted))),
+            "mounted": mounted_of(probes).sha256(),
             "seed": seed,
         }
 
@@ -71,7 +71,7 @@ def _probe(context: StepContext, probes: "StudyProbes", seed: int) -> Mapping[st
     and what the panel would have said is made of their verdicts.
 
     Raises:
-        GavelError: a judge cannot be asked, or a probe breaks its limits.
+        GavelError: a judge cannot be asked, leaves too much unanswered, or a probe breaks its limits.
     """
     experiment, path = context.experiment, context.work / LEDGER
     outcomes: list[Outcome] = []
@@ -117,6 +117,9 @@ async def _ask(context: StepContext, judge: "JudgeSpec", plan: Plan, ledger: Led
     identity = json.dumps(judge.identity(), sort_keys=True)
     asking = Asking(judge, experiment.reward, url, ledger, state=context.state, identity=identity)
     try:
-        return await ask_plan(asking, plan, concurrency=judge.max_concurrency, progress=context.progress)
+        outages = Outages(experiment, judge.name, plan, ledger)
+        return await ask_plan(
+            asking, plan, concurrency=judge.max_concurrency, progress=context.progress, keep=outages.note
+        )
     finally:
         await asking.close()

@@ -2,7 +2,8 @@
 
 from components.bias.power import assumed_sd, detectable
 from components.bias.result_judges import Detectable
-from components.bias.run import Plan
+from components.bias.run import Part, Plan
+from components.bias.types import Item, Measure, Role
 
 
 def detectables(plan: Plan, alpha: float) -> list[Detectable]:
@@ -14,17 +15,25 @@ def detectables(plan: Plan, alpha: float) -> list[Detectable]:
     """
     found = []
     for part in plan.parts:
-        texts = len({item.text_id for item in part.items})
+        items = counted(part)
+        texts = len({item.text_id for item in items})
         sd = assumed_sd(part.probe.measure, part.mode)
         found.append(
             Detectable(
                 probe=part.probe.name,
                 title=part.probe.title,
                 mode=part.mode,
-                n_items=len(part.items),
+                n_items=len(items),
                 n_texts=texts,
                 sd=sd,
-                effect=detectable(len(part.items), texts, sd, alpha / len(plan.parts)),
+                effect=detectable(len(items), texts, sd, alpha / len(plan.parts)),
             )
         )
     return found
+
+
+def counted(part: Part) -> list[Item]:
+    """The items that the probe's effect is a mean of: where others have a placebo, pairs without one stand apart."""
+    compared = part.probe.measure in (Measure.SHIFT, Measure.FAILURE)
+    having = [item for item in part.items if Role.PLACEBO in item.forms]
+    return having if compared and having else list(part.items)

@@ -19,9 +19,15 @@ def plan_of(probes: "StudyProbes", judge: "JudgeSpec", experiment: "Experiment",
 
     Raises:
         ConfigError: there is no probe of a name.
-        ContractError: a probe breaks the limits of its items.
+        ContractError: a probe breaks the limits of its items, or the folder that is to be mounted is not there.
     """
-    mounted = NOTHING if probes.mounted is None else Mounted(Path(probes.mounted))
+    mounted = mounted_of(probes)
+    mounted.check()
     modes = [Mode(mode) for mode in probes.modes]
     wanted = named(probes.names)
     return plan_probes(judge, experiment.reward, wanted, modes, probes.items, seed, probes.repeats, mounted)
+
+
+def mounted_of(probes: "StudyProbes") -> Mounted:
+    """The data sets that the study mounts."""
+    return NOTHING if probes.mounted is None else Mounted(Path(probes.mounted))

@@ -42,6 +42,20 @@ class Record(NamedTuple):
     results: Mapping[str, Left]
     error: str = ""
 
+    def left(self, step: str) -> Left:
+        """The result of a step.
+
+        Raises:
+            ContractError: the record has none of it.
+        """
+        if step not in self.results:
+            raise ContractError(
+                f"a record of a study has no result {step!r}",
+                where=f"a record under {ROOT}/ in the store",
+                remedy="remove the study's records there, and run the study again: its results are found again",
+            )
+        return self.results[step]
+
 
 def record_key(study: str, kind: Kind, name: str) -> str:
     """Where the record lies in the store."""
@@ -73,7 +87,7 @@ def read_record(store_url: str, study: str, kind: Kind, name: str, identity: str
         found: dict[str, Any] = json.loads(store.read_bytes(key))
         results = {step: Left(str(uri), str(sha256)) for step, (uri, sha256) in found["results"].items()}
         record = Record(str(found["identity"]), results, str(found["error"]))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ContractError(
             f"not a record of a study: {error!r}", where=store.uri(key), remedy="remove the file, and run again"
         ) from error

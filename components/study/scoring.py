@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from components.core.identity import digest
+from components.study.probe_plan import mounted_of
 
 if TYPE_CHECKING:
     from components.core.spec.arm import Arm
@@ -24,13 +25,18 @@ def label(study: "Study", arm: "Arm") -> str:
 
 
 def probed_identity(study: "Study", scorer: "Arm") -> str:
-    """Sha256 of what decides a judge's outcomes under the study's probes, as far as the specification tells."""
+    """Sha256 of what decides a judge's outcomes under the study's probes: of the specification and of mounted data.
+
+    Raises:
+        ContractError: the folder that is to be mounted is not there.
+    """
     experiment, probes = scorer.experiment, study.spec.probes
     return digest(
         {
             "judge": experiment.judge_identity(),
             "reward": experiment.reward_identity(),
-            "probes": probes.model_dump(mode="json", exclude={"alpha"}),
+            "probes": probes.model_dump(mode="json", exclude={"alpha", "mounted"}),
+            "mounted": mounted_of(probes).sha256(),
             "seed": study.spec.seeds[0],
         }
     )
@@ -43,7 +49,7 @@ def crossed_identity(arm_record: "Record", scorer: "Arm") -> str:
         {
             "judge": experiment.judge_identity(),
             "reward": experiment.reward_identity(),
-            "generations": arm_record.results["generations"].sha256,
+            "generations": arm_record.left("generations").sha256,
         }
     )
 

@@ -1,16 +1,20 @@
 """The figures' data: what is drawn, and what the reader downloads, from one and the same rows."""
 
 import dataclasses
+import re
 from collections.abc import Iterator
+from typing import Final
 
 from components.bias.drift.features import FEATURES, OTHER_TITLES, title, unit
 from components.bias.estimate import Estimate
-from components.bias.result_arms import Arm
+from components.bias.result_arms import Arm, Parting
 from components.bias.result_judges import Judge
 from components.bias.study_result import StudyResult
 from components.drawing.figure import Cell, Figure
 from components.study_report.wording import Kind, value, words
 
+_UNSAFE: Final = re.compile(r"[^a-z0-9_]+")
+"""What a figure's key, which names a file, has none of."""
 NUMBER = ("value", "low", "high", "n", "clusters", "unknown")
 """Columns that an estimate fills."""
 
@@ -113,7 +117,7 @@ def _drift(study: StudyResult) -> Iterator[Drawn]:
         yield Drawn(
             "drift",
             Figure(
-                f"drift_{place}_{feature}",
+                f"drift_{place}_{_UNSAFE.sub('_', feature)}",
                 name,
                 f"Held-out responses at each checkpoint, {unit(feature)}; 0 is the base model. Upright lines "
                 "are intervals, clustered by prompt. Arms that differ in the seed alone look alike.",
@@ -132,6 +136,12 @@ def _ends(arm: Arm, feature: str, criterion: str) -> Iterator[str]:
         yield f"{arm.name}: {told[0]} at step {first.step}, {told[1]} at step {last.step}"
 
 
+def prompts(parting: Parting) -> str:
+    """What a parting rests on, in words."""
+    unknown = f" ({parting.unknown} more unknown)" if parting.unknown else ""
+    return f"n = {parting.n} prompts{unknown}"
+
+
 def _rewards(arm: Arm, place: int) -> Drawn:
     rows = tuple(
         (point.step, series, *cells(estimate))
@@ -146,8 +156,12 @@ def _rewards(arm: Arm, place: int) -> Drawn:
     names = {}
     if parting is not None and parting.parted:
         interval = f" (interval {parting.low} to {parting.high})" if parting.low is not None else ""
-        extra = f" They part at step {parting.step}{interval}, n = {parting.n} prompts: the vertical line."
-        names = {"step": str(parting.step), "low": str(parting.low or ""), "high": str(parting.high or "")}
+        extra = f" They part at step {parting.step}{interval}, {prompts(parting)}: the vertical line."
+        ends = {"low": parting.low, "high": parting.high}
+        names = {
+            "step": str(parting.step),
+            **{name: "" if end is None else str(end) for name, end in ends.items()},
+        }
     elif parting is not None:
         extra = f" No parting is shown. {parting.why}".rstrip()
     figure = Figure(

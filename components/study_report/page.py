@@ -13,7 +13,7 @@ from components.drawing.figure import Figure
 from components.drawing.style import page_css
 from components.study_report import plots, summary, wording
 from components.study_report.canaries import rows_by_arm, rows_by_key
-from components.study_report.figures import Drawn, condition, unknown_throughout
+from components.study_report.figures import Drawn, condition, prompts, unknown_throughout
 
 FOLDER = Path(__file__).parent
 
@@ -43,6 +43,7 @@ def build_page(study: StudyResult, figures: Mapping[str, Sequence[Drawn]], table
         figures={key: [(drawn, Markup(plots.draw(drawn))) for drawn in found] for key, found in figures.items()},
         changed=[(arm, change) for arm in study.arms for change in arm.changes],
         canaries=canaries,
+        prompts=prompts,
         canary_keys=rows_by_key(study.arms),
         tables=tables,
         unknown_features=unknown_throughout(study),

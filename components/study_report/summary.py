@@ -1,6 +1,6 @@
 """The summary in plain words, and the study's headline numbers. Nothing is claimed that no interval supports."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from components.bias.drift.canaries import alarm
 from components.bias.drift.features import title
@@ -10,8 +10,11 @@ from components.bias.result_judges import Bias, Judge
 from components.bias.study_result import StudyResult
 from components.core.manifest import Scalar
 from components.drawing.numbers import p_value
+from components.study_report.figures import prompts
 from components.study_report.wording import Kind, change_kind, level_kind, sentence, value, words
 
+_MUCH = 0.2
+"""Share of unknown judgements above which a reader is warned first."""
 _SHOWN = 4
 """Effects or changes that a sentence names; the tables have all."""
 
@@ -78,7 +81,7 @@ def _of_arm(arm: Arm, confidence: float) -> str:
         ends = f", interval {arm.parting.low} to {arm.parting.high}" if arm.parting.low is not None else ""
         parts.append(
             f"In {arm.name} the reward rises and gold does not, from step {arm.parting.step} on"
-            f"{ends} (n = {arm.parting.n} prompts)."
+            f"{ends} ({prompts(arm.parting)})."
         )
     return " ".join(parts)
 
@@ -168,10 +171,40 @@ def warnings(study: StudyResult) -> list[tuple[str, str]]:
     alarms = [f"{arm.name}: {told}." for arm in study.arms if (told := alarm(arm.canaries)) is not None]
     if alarms:
         found.append(("A judge accepts responses without content.", " ".join(alarms)))
+    found += _unknown(study)
     failed = _named([arm for arm in study.arms if arm.state != "done"])
     if failed:
         found.append(("Arms are missing.", f"{failed}: see what is missing, below."))
+    arms = {f"arm {arm.name}" for arm in study.arms}
+    parts = [f"{row.what}: {row.reason}" for row in study.skipped if row.failed and row.what not in arms]
+    if parts:
+        found.append(("Parts failed.", f"{_some(parts)}."))
     return found
+
+
+def _unknown(study: StudyResult) -> Iterator[tuple[str, str]]:
+    """Where so much is unknown that what is left may not be like the rest."""
+    parts = [
+        f"{judge.name}, {words(bias.probe)} ({bias.mode}): {bias.effect.unknown} of "
+        f"{bias.effect.n + bias.effect.unknown} items"
+        for judge in study.judges
+        for bias in judge.biases
+        if bias.effect.unknown > _MUCH * (bias.effect.n + bias.effect.unknown)
+    ]
+    parts += [
+        f"{row.judge}, {row.part}{f' of {row.arm}' if row.arm else ''}: {row.share.value:.0%} of {row.share.n} "
+        "judgements"
+        for row in study.abstained
+        if row.share.value is not None and row.share.value > _MUCH and row.part != "probes"
+    ]
+    if parts:
+        told = "What is known there may not be like the rest, so that these numbers say less than their intervals."
+        yield "Much is unknown.", f"{_some(parts)}. {told}"
+
+
+def _some(parts: Sequence[str]) -> str:
+    more = f"; and {len(parts) - _SHOWN} more, below" if len(parts) > _SHOWN else ""
+    return f"{'; '.join(parts[:_SHOWN])}{more}"
 
 
 def _named(arms: Sequence[Arm]) -> str:

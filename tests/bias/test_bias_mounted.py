@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from components.bias.items import items_of
+from components.bias.items import items_of, spread
 from components.bias.mounted import Mounted
 from components.bias.probe import Request, Skip, all_probes
 from components.bias.readers.mtbench import referenced
@@ -213,3 +213,47 @@ def test_the_official_files_are_read_and_picking_the_longer_gives_the_published_
     polish = items_of(all_probes()["polish"], Request(0, mounted), 48)
     assert isinstance(polish, list)
     assert Counter(item.source for item in polish) == {"shipped": 48, "llmbar-Neighbor": 48, "llmbar-Manual": 46}
+
+
+def own_and_other(text: int, number: int) -> dict[str, Any]:
+    written = [
+        {"model": "mine", "family": "F", "text": f"own {text} {number}", "quality": 1},
+        {"model": "theirs", "family": "G", "text": f"other {text} {number}", "quality": 1},
+    ]
+    return {"text_id": f"t{text}", "question": f"q{text}", "criteria": ["c"], "responses": written}
+
+
+def test_the_first_items_of_mounted_responses_are_of_as_many_texts_as_can_be(tmp_path: Path) -> None:
+    # 50 requests, four own and four other responses to each: 16 pairs a request, one request after the other.
+    lines(tmp_path / "responses.jsonl", [own_and_other(text, number) for text in range(50) for number in range(4)])
+    request = Request(1, Mounted(tmp_path), "mine", "F")
+    ten = items_of(all_probes()["self_preference"], request, 10)
+    assert not isinstance(ten, Skip)
+    assert [item.text_id for item in ten] == [f"t{text}" for text in range(10)]
+    most = items_of(all_probes()["self_preference"], request, 120)
+    assert not isinstance(most, Skip)
+    assert sorted(Counter(item.text_id for item in most).values()) == [2] * 30 + [3] * 20
+
+
+@pytest.mark.parametrize("name", sorted(all_probes()))
+def test_the_projects_own_items_are_spread_as_they_are_built(name: str) -> None:
+    built = all_probes()[name].build(Request(3))
+    if not isinstance(built, Skip):
+        assert spread(built) == list(built)
+
+
+def test_a_folder_that_is_not_there_is_told_whatever_is_asked(tmp_path: Path) -> None:
+    for folder in (tmp_path / "none", Path("a\0b"), Path("m" * 5000)):
+        for ask in (Mounted(folder).check, Mounted(folder).sha256, lambda at=folder: Mounted(at).files("*.jsonl")):
+            with pytest.raises(ContractError, match=r"no such folder|no folder has such a name"):
+                ask()
+    assert Mounted().sha256() is None
+
+
+def test_what_lies_in_the_folder_decides_its_hash_and_a_pipe_is_refused(tmp_path: Path) -> None:
+    before = Mounted(tmp_path).sha256()
+    (tmp_path / "responses.jsonl").write_text("{}")
+    assert Mounted(tmp_path).sha256() != before
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    with pytest.raises(ContractError, match="neither a file nor a real folder"):
+        Mounted(tmp_path).sha256()

@@ -101,3 +101,14 @@ def test_a_text_that_fits_nowhere_is_found_out_in_few_tries() -> None:
     tokens = ["\ufffd", "\ufffd", "é"] * 200
     with pytest.raises(ReplyError, match="not those of the prompt"):
         locate(tokens, "é" * 400 + "wxyz", 2)
+
+
+def test_log_probabilities_that_no_model_gives_are_refused_and_never_summed() -> None:
+    prompts = [PREFIX + "A cat.", "Other words. " + PREFIX + "A cat."]
+    boundaries = [len(PREFIX), len("Other words. " + PREFIX)]
+    reply = completion({"prompt": prompts})
+    for choice in reply["choices"]:
+        values = choice["logprobs"]["token_logprobs"]
+        values[-3:] = [-1e308] * 3
+    with pytest.raises(ReplyError, match="which no model gives"):
+        read(reply, prompts, boundaries)

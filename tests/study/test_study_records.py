@@ -30,7 +30,8 @@ def test_a_failure_is_kept_with_its_reason_and_without_results(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", '{"identity": "a", "error": ""}', '{"identity": "a", "error": "", "results": 1}']
+    "text",
+    ["", "[]", "[" * 100_000, '{"identity": "a", "error": ""}', '{"identity": "a", "error": "", "results": 1}'],
 )
 def test_a_record_that_is_none_is_told_and_never_read_as_nothing(tmp_path, text):
     url = tmp_path.as_uri()

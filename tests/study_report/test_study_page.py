@@ -11,8 +11,9 @@ from html.parser import HTMLParser
 import pytest
 
 from components.bias.estimate import Estimate
-from components.bias.study_result import StudyResult, read_study
+from components.bias.study_result import Skipped, StudyResult, read_study
 from components.core.errors import ContractError
+from components.drawing.figure import Figure
 from components.study_report.__main__ import main
 from components.study_report.write import write_report
 
@@ -264,3 +265,35 @@ def test_a_browser_shows_it_at_every_width_without_sideways_scrolling(folder, tm
         scroll, client, drawings = map(int, found.groups())
         assert scroll <= client, f"at {width} pixels the page is {scroll} wide"
         assert drawings == (folder / "report.html").read_text(encoding="utf-8").count("<figure>")
+
+
+def test_what_is_mostly_unknown_and_parts_that_failed_are_told_first(study, tmp_path):
+    known, few = study.judges[0].biases[0], Estimate.of(0.3, 0.1, 0.5, n=30, clusters=30, unknown=18)
+    judge = study.judges[0].model_copy(update={"biases": (known.model_copy(update={"effect": few}),)})
+    lost = Skipped(what="scores of arm a by judge b", reason="the judge is down", failed=True)
+    changed = study.model_copy(update={"judges": (judge,), "skipped": (*study.skipped, lost)})
+    write_report(changed, tmp_path)
+    text = text_of((tmp_path / "report.html").read_text(encoding="utf-8"))
+    first = text[: text.index("In plain words")]
+    assert "Much is unknown. small-lr, position (binary): 18 of 48 items" in first
+    assert "Parts failed. scores of arm a by judge b: the judge is down." in first
+
+
+def test_names_with_signs_of_formulas_are_text_and_no_name_leads_out_of_the_folder(study, tmp_path):
+    hostile = "$x_{ =1+1 ../../out"
+    arm = study.arms[0]
+    drift = tuple(row.model_copy(update={"feature": hostile, "criterion": hostile}) for row in arm.drift)
+    crossing = study.crossings[0].model_copy(update={"arm": hostile, "judge": hostile})
+    arms = (arm.model_copy(update={"judge": hostile, "policy": hostile, "drift": drift}), *study.arms[1:])
+    changed = study.model_copy(update={"arms": arms, "crossings": (crossing, *study.crossings[1:])})
+    write_report(changed, tmp_path / "report")
+    assert "$x_{" in (tmp_path / "report" / "report.html").read_text(encoding="utf-8")
+    assert [path.name for path in tmp_path.iterdir()] == ["report"]
+
+
+def test_a_cell_that_a_spreadsheet_would_compute_is_text():
+    rows = (("=1+1", -0.5), ("+a", None), ("-b", 2), ("@c", 1), ("plain", 1))
+    written = Figure("k", "t", "", "", ("name", "value"), rows).csv()
+    cells = [row[0] for row in csv.reader(io.StringIO(written))][1:]
+    assert cells == ["'=1+1", "'+a", "'-b", "'@c", "plain"]
+    assert "-0.5" in written

@@ -101,6 +101,7 @@ def leakage_estimate(
     one: str,
     other: str,
     *,
+    unknown: int = 0,
     seed: int = 0,
     confidence: float = CONFIDENCE,
 ) -> Estimate:
@@ -111,6 +112,7 @@ def leakage_estimate(
         wins: (judge, student) -> prompt and share won by the student.
         one: a judge.
         other: the other one.
+        unknown: comparisons of these four cells left out because a reward is unknown.
         seed: of the resampling.
         confidence: coverage, in (0, 1).
     """
@@ -119,9 +121,10 @@ def leakage_estimate(
     n = sum(len(wins.get(cell, ())) for cell in cells)
     score = preference_leakage({cell: [share for _, share in wins.get(cell, ())] for cell in cells}, one, other)
     if score is None:
-        return Estimate.missing("a win rate is missing, or a student never wins", unknown=n)
+        why = "a win rate is missing, or a student never wins"
+        return Estimate.of(None, n=n, clusters=len(prompts), unknown=unknown, why=why)
     if len(prompts) < 2:
-        return Estimate.of(score, n=n, clusters=len(prompts), why="one prompt has no interval")
+        return Estimate.of(score, n=n, clusters=len(prompts), unknown=unknown, why="one prompt has no interval")
     place = {prompt: number for number, prompt in enumerate(prompts)}
     sums = np.zeros((len(prompts), 2, len(cells)))
     for column, cell in enumerate(cells):
@@ -135,7 +138,9 @@ def leakage_estimate(
     defined = drawn[np.isfinite(drawn)]
     if defined.size < _DEFINED * DRAWS:
         why = "in many resamples a student never wins: no interval can be drawn"
-        return Estimate.of(score, n=n, clusters=len(prompts), why=why)
+        return Estimate.of(score, n=n, clusters=len(prompts), unknown=unknown, why=why)
     if np.ptp(defined) < _ROUNDING:
-        return Estimate.of(score, n=n, clusters=len(prompts), why="all resamples give the same: too little varies")
-    return Estimate.of(score, *quantiles(defined, confidence), n=n, clusters=len(prompts))
+        return Estimate.of(
+            score, n=n, clusters=len(prompts), unknown=unknown, why="all resamples give the same: too little varies"
+        )
+    return Estimate.of(score, *quantiles(defined, confidence), n=n, clusters=len(prompts), unknown=unknown)

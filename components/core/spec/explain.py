@@ -19,6 +19,9 @@ def problems_of(
     """Translate pydantic's findings on ``tree`` (the data of ``model``); ``prefix`` is put before keys."""
     problems: list[Problem] = []
     for found in error.errors(include_url=False):
+        if found["type"] == "too_short" and len(found["input"]) >= found["ctx"]["min_length"]:
+            # Its items are wrong, each told for itself; pydantic counts those that are left.
+            continue
         key = _without_tags(found["loc"], tree)
         if found["type"] == "union_tag_invalid":
             key = (*key, "kind")
@@ -96,6 +99,10 @@ def _explain(found: Any, key: tuple[int | str, ...], model: type[BaseModel], tre
     if kind in _BOUNDS:
         bound, word = _BOUNDS[kind]
         return f"{value} is out of range: it must be {word} {context[bound]}", doc
+    if kind == "too_short":
+        least = context["min_length"]
+        told = f"{least} entr{'y' if least == 1 else 'ies'} at least"
+        return f"{'an empty list' if not found['input'] else value} is too short: it takes {told}", doc
     if kind == "literal_error":
         return f"{value} is not allowed", f"use {context['expected']}. {doc}"
     if kind == "union_tag_invalid":

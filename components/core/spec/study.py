@@ -65,7 +65,7 @@ class StudyProbes(Spec):
     mounted: Text | None = None
     """A folder with items of others (LLMBar, JudgeBench, MT-Bench, model-written ones); a relative path starts at the
     current folder. Unit: none. Default: null."""
-    alpha: Annotated[float, Field(gt=0, lt=0.5)] = 0.05
+    alpha: Annotated[float, Field(ge=1e-6, lt=0.5)] = 0.05
     """Error rate of what is flagged, over all probes of a judge. Unit: fraction. Default: 0.05."""
 
     def conflicts(self) -> Iterable[Conflict]:

@@ -25,7 +25,7 @@ class LoraSpec(Spec):
 class TrainingSpec(Spec):
     """One GRPO run: batch, sampling, optimiser, checkpoints, deadlines."""
 
-    steps: Count
+    steps: Annotated[int, Field(ge=1, le=1_000_000)]
     """Training steps; each samples, judges and learns from one batch. Unit: steps. Required."""
     prompts_per_step: Count
     """Prompts sampled in a step. Unit: prompts. Required."""

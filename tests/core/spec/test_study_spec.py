@@ -177,3 +177,23 @@ def test_names_that_are_cut_alike_stay_apart():
 def test_shipped_studies_load():
     for path in sorted((Path(__file__).resolve().parents[3] / "configs" / "studies").glob("*.yaml")):
         assert load_study(path).arms, path
+
+
+def test_a_wrong_entry_is_told_for_itself_and_an_empty_list_in_plain_words(tmp_path):
+    with pytest.raises(ConfigError, match=r"study\.seeds\.0: -1 is out of range") as told:
+        load_study(write(tmp_path, seeds="[-1]"))
+    assert "mistakes" not in str(told.value)
+    with pytest.raises(ConfigError, match=r"study\.seeds: an empty list is too short: it takes 1 entry at least"):
+        load_study(write(tmp_path, seeds="[]"))
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"probes": "{names: [position], items: 48, alpha: 1.0e-300}"},
+        {"experiment": "{use: tiny, training: {steps: 99999999999}}"},
+    ],
+)
+def test_numbers_beyond_what_can_be_computed_are_refused(tmp_path, keys):
+    with pytest.raises(ConfigError, match="out of range"):
+        load_study(write(tmp_path, **keys))

@@ -1,0 +1,174 @@
+"""What is unknown is counted beside every number that is made of the rest."""
+
+from collections.abc import Callable
+
+import pytest
+
+from components.bias.decisions import Decision
+from components.bias.estimate import Estimate
+from components.bias.probe import Request, all_probes
+from components.bias.result_arms import Arm, Change
+from components.bias.result_judges import Bias, Judge
+from components.bias.run import Part, Plan
+from components.bias.types import Form, Item, Measure, Mode, Outcome, Role
+from components.collect_study.agreeing import probe_agreement
+from components.collect_study.arms import Win
+from components.collect_study.contrasts import leakages
+from components.collect_study.findings import _prediction
+from components.collect_study.heldout import Held
+from components.collect_study.opportunities import opportunities
+from components.collect_study.probed import Probed
+from components.collect_study.remedies import remedies
+
+_ORDERS = ("base_first", "base_second")
+Says = Callable[[Item, Role, str | None], float | None]
+
+
+def _probed(name: str, probe: str, mode: Mode, items: tuple[Item, ...], says: Says) -> Probed:
+    outcomes = []
+    for item in items:
+        for role in item.forms:
+            if mode is Mode.PAIRWISE and role is Role.BASE:
+                continue
+            for order in _ORDERS if mode is Mode.PAIRWISE else (None,):
+                value = says(item, role, order)
+                reason = "timeout" if value is None else None
+                outcomes.append(
+                    Outcome(
+                        name,
+                        probe,
+                        mode,
+                        item.item_id,
+                        item.text_id,
+                        role,
+                        order,
+                        0,
+                        value,
+                        reason,
+                        None,
+                        9,
+                        None,
+                        item.gold,
+                    )
+                )
+    return Probed(
+        name, "f", None, "m", None, "rubric", Plan((Part(all_probes()[probe], mode, items, 0),), ()), outcomes
+    )
+
+
+def _shipped(probe: str) -> tuple[Item, ...]:
+    return tuple(all_probes()[probe].build(Request()))[:12]
+
+
+def _decided(count: int) -> tuple[Item, ...]:
+    """Pairs whose better one is the longer in every second."""
+    found = []
+    for number in range(count):
+        better, other = ("yes " * 9, "no") if number % 2 else ("yes", "no " * 9)
+        forms = {Role.BASE: Form("q", better, ("c",)), Role.CHANGED: Form("q", other, ("c",))}
+        found.append(Item("position", f"i{number}", f"t{number}", forms, "llmbar-Natural", gold=Role.BASE))
+    return tuple(found)
+
+
+def test_pairs_of_which_one_order_is_unknown_are_counted_beside_kappa_and_consistency() -> None:
+    def says(item: Item, role: Role, order: str | None) -> float | None:
+        return None if item.item_id in ("i0", "i1", "i2") and order == "base_first" else 0.0
+
+    judge = _probed("j", "position", Mode.PAIRWISE, _decided(10), says)
+    (found,) = probe_agreement(judge.outcomes, judge.items, seed=1, confidence=0.95)
+    assert (found.accuracy.n, found.accuracy.unknown) == (7, 3)
+    assert found.consistency is not None
+    assert (found.consistency.n, found.consistency.unknown) == (7, 3)
+    # Each order is a choice of its own: 20, of which three are unknown.
+    assert (found.kappa.n, found.kappa.unknown) == (17, 3)
+
+
+def test_decided_pairs_without_an_answer_are_counted_beside_the_chance_by_length() -> None:
+    def says(item: Item, role: Role, order: str | None) -> float | None:
+        return None if item.item_id in ("i0", "i1", "i2") else 0.0
+
+    judge = _probed("j", "position", Mode.PAIRWISE, _decided(10), says)
+    found, _ = opportunities([judge], {}, 0.95)
+    (length,) = [each for each in found if each.axis == "length"]
+    assert (length.difference.n, length.difference.unknown) == (7, 3)
+
+
+def test_held_out_responses_without_a_verdict_are_counted_by_what_they_are() -> None:
+    def held(prompt: str, right: bool, value: float | None, trainer: str) -> Held:
+        return Held(Decision(prompt, right, value), True, trainer)
+
+    rows = [held(f"p{n}", True, 1.0, who) for who in ("j", "k") for n in range(4)]
+    rows += [held("p9", True, None, "j"), held("p9", True, None, "k"), held("p8", False, None, "k")]
+    judge = _probed("j", "style", Mode.BINARY, _shipped("style"), lambda *_: 0.5)
+    found, _ = opportunities([judge], {"j": rows}, 0.95)
+    (own,) = [each for each in found if each.axis == "own policy"]
+    assert (own.difference.n, own.difference.unknown) == (8, 2)
+    assert own.wrong is not None
+    assert (own.wrong.value, own.wrong.n, own.wrong.unknown) == (None, 0, 1)
+
+
+@pytest.mark.parametrize(("name", "probe", "mode"), [("swap_average", "position", Mode.PAIRWISE)])
+def test_a_remedy_counts_items_that_are_known_on_one_side_alone(name: str, probe: str, mode: Mode) -> None:
+    items = _shipped(probe)
+    away = {item.item_id for item in items[:5]}
+
+    def says(item: Item, role: Role, order: str | None) -> float | None:
+        return None if item.item_id in away and order == "base_first" else 0.5
+
+    found, _ = remedies([_probed("j", probe, mode, items, says)], [], {}, 1, 0.95)
+    (row,) = [each for each in found if each.name == name]
+    for part in (row.plain, row.mitigated, row.reduction):
+        assert (part.n, part.unknown) == (7, 5)
+
+
+def test_a_remedy_of_which_nothing_is_known_stands_as_unknown() -> None:
+    items = _shipped("reference")
+    judge = _probed("j", "reference", Mode.BINARY, items, lambda item, role, _: None if role is Role.PLACEBO else 1.0)
+    found, _ = remedies([judge], [], {}, 1, 0.95)
+    (row,) = [each for each in found if each.name == "reference"]
+    assert (row.reduction.value, row.reduction.n, row.reduction.unknown) == (None, 0, 12)
+
+
+def test_wins_without_a_reward_are_counted_beside_length_control_and_leakage() -> None:
+    def cell(won: int, unknown: int) -> list[Win]:
+        known = [Win(f"p{n}", float(n < won), float(n % 3)) for n in range(10)]
+        return known + [Win(f"u{n}", None, 1.0) for n in range(unknown)]
+
+    wins = {("a", "a"): cell(6, 1), ("b", "a"): cell(5, 2), ("b", "b"): cell(4, 3), ("a", "b"): cell(5, 4)}
+    (leak,) = leakages([], wins, 1, 0.95)
+    assert (leak.score.n, leak.score.unknown) == (40, 10)
+    found, _ = remedies([], [], wins, 1, 0.95)
+    told = {each.judge: each for each in found if each.name == "length_control"}
+    assert {judge: (row.reduction.n, row.reduction.unknown) for judge, row in told.items()} == {
+        "a": (10, 1),
+        "b": (10, 3),
+    }
+
+
+def test_a_student_that_never_wins_leaves_known_comparisons_known() -> None:
+    lost = [Win(f"p{n}", 0.0, 0.0) for n in range(10)]
+    (leak,) = leakages([], dict.fromkeys([("a", "a"), ("b", "a"), ("b", "b"), ("a", "b")], lost), 1, 0.95)
+    assert (leak.score.value, leak.score.n, leak.score.unknown) == (None, 40, 0)
+
+
+def _bias(value: float | None) -> Bias:
+    effect = Estimate.missing("no item is known", unknown=9) if value is None else Estimate.of(value, n=9, why="made")
+    return Bias(probe="verbosity", title="", mode=Mode.BINARY, measure=Measure.SHIFT, effect=effect)
+
+
+def test_arms_without_a_bias_or_a_drift_are_counted_beside_the_slope() -> None:
+    judges = [
+        Judge(name=name, family="f", biases=(_bias(value),))
+        for name, value in (("a", 0.1), ("b", 0.2), ("c", 0.4), ("d", None))
+    ]
+
+    def arm(judge: str, seed: int, words: float | None) -> Arm:
+        known = Estimate.missing("no response", unknown=4) if words is None else Estimate.of(words, n=9, why="made")
+        change = Change(feature="words", first=known, last=known, change=known)
+        return Arm(
+            name=f"{judge}-{seed}", judge=judge, reward="rubric", policy="tiny", seed=seed, steps=2, changes=(change,)
+        )
+
+    arms = [arm("a", 1, 1.0), arm("b", 1, 2.5), arm("c", 1, 4.0), arm("d", 1, 9.0), arm("a", 2, None)]
+    found = _prediction("verbosity", "words", judges, arms, 1, 0.95)
+    assert (found.slope.n, found.slope.clusters, found.slope.unknown) == (3, 3, 2)

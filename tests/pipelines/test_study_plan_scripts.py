@@ -1,0 +1,28 @@
+"""A script's biases are looked at before anything starts: a judge of others would not come up."""
+
+from components.core.spec.study_load import load_study
+from pipelines.study_plan import plan_study
+
+_STUDY = """
+name: scripts
+experiment: {{use: tiny, training: {{steps: 2}}}}
+judges:
+  - judge: {{use: scripted-plain, source: {{kind: scripted, biases: {{{axis}: 0.5}}}}}}
+    rewards: [rubric]
+seeds: [1]
+controls: []
+probes: {{names: [style], modes: [binary], items: 10}}
+drift: null
+"""
+
+
+def test_a_bias_on_no_axis_is_a_mistake_of_the_plan() -> None:
+    _, problems = plan_study(load_study(_STUDY.format(axis="verbosty")))
+    (problem,) = [each for each in problems if each.key == "judges.scripted-plain.source.biases"]
+    assert problem.what == "no axis 'verbosty'"
+    assert "verbosity" in problem.remedy
+
+
+def test_a_bias_on_an_axis_is_none() -> None:
+    _, problems = plan_study(load_study(_STUDY.format(axis="verbosity")))
+    assert [each for each in problems if "biases" in each.key] == []
