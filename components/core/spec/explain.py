@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from components.core.spec.base import ConflictError
-from components.core.spec.fields import field_at, model_at, purpose, suggestion
+from components.core.spec.fields import field_at, kinds, model_at, purpose, suggestion
 from components.core.spec.patterns import WORDS
 from components.core.spec.places import Map
 from components.core.spec.problems import Problem, dotted, mark_of
@@ -20,6 +20,9 @@ def problems_of(
     problems: list[Problem] = []
     for found in error.errors(include_url=False):
         key = _without_tags(found["loc"], tree)
+        if found["type"] == "too_short" and len(_value(tree, key) or ()) >= found["ctx"]["min_length"]:
+            # Only what is right is counted, and what is wrong with the others is told already.
+            continue
         if found["type"] == "union_tag_invalid":
             key = (*key, "kind")
         cause = found.get("ctx", {}).get("error")
@@ -96,12 +99,16 @@ def _explain(found: Any, key: tuple[int | str, ...], model: type[BaseModel], tre
     if kind in _BOUNDS:
         bound, word = _BOUNDS[kind]
         return f"{value} is out of range: it must be {word} {context[bound]}", doc
+    if kind in ("too_short", "too_long"):
+        bound = context["min_length"] if kind == "too_short" else context["max_length"]
+        word = "at least" if kind == "too_short" else "at most"
+        return f"it holds {len(found['input'])}, and needs {word} {bound}", doc
     if kind == "literal_error":
         return f"{value} is not allowed", f"use {context['expected']}. {doc}"
     if kind == "union_tag_invalid":
         return f"{shown(context['tag'])} is no kind of model source", f"set kind to one of {context['expected_tags']}"
     if kind == "union_tag_not_found":
-        return "a model source needs its kind", "add kind: hub, folder, package, tiny or uri"
+        return "a model source needs its kind", f"add kind: {' or '.join(kinds(field_at(model, key, tree)))}"
     if kind == "string_pattern_mismatch":
         return f"{value} is not allowed", _pattern_remedy(name, context["pattern"], doc)
     if kind == "json_invalid":
