@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from components.bias.probe import Probe, Request, Skip
-from components.bias.types import Item, Role
+from components.bias.types import AGAINST_PLACEBO, Item, Measure, Role
 from components.core.errors import ContractError
 
 LEAST_ITEMS: Final = 200
@@ -41,6 +41,20 @@ def items_of(probe: Probe, request: Request, count: int) -> list[Item] | Skip:
             taken[item.source] += 1
             first.append(item)
     return first
+
+
+def of_effect(items: Sequence[Item], measure: Measure) -> list[Item]:
+    """The items that an effect is made of: where the changed form is held against a placebo, those that have one.
+
+    Decided pairs, which have none, count for the agreement with gold alone
+    (:attr:`components.bias.effects.Effect.apart`).
+
+    Args:
+        items: of one probe.
+        measure: the probe's.
+    """
+    held = [item for item in items if Role.PLACEBO in item.forms]
+    return held if held and measure in AGAINST_PLACEBO else list(items)
 
 
 def check(probe: Probe, items: Sequence[Item]) -> None:

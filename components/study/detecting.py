@@ -1,5 +1,6 @@
 """The smallest effects that a study's probes can find, told before anybody is asked."""
 
+from components.bias.items import of_effect
 from components.bias.power import assumed_sd, detectable
 from components.bias.result_judges import Detectable
 from components.bias.run import Plan
@@ -14,17 +15,18 @@ def detectables(plan: Plan, alpha: float) -> list[Detectable]:
     """
     found = []
     for part in plan.parts:
-        texts = len({item.text_id for item in part.items})
+        items = of_effect(part.items, part.probe.measure)
+        texts = len({item.text_id for item in items})
         sd = assumed_sd(part.probe.measure, part.mode)
         found.append(
             Detectable(
                 probe=part.probe.name,
                 title=part.probe.title,
                 mode=part.mode,
-                n_items=len(part.items),
+                n_items=len(items),
                 n_texts=texts,
                 sd=sd,
-                effect=detectable(len(part.items), texts, sd, alpha / len(plan.parts)),
+                effect=detectable(len(items), texts, sd, alpha / len(plan.parts)),
             )
         )
     return found
