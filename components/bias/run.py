@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from components.core.spec.judge import JudgeSpec
     from components.core.spec.reward import RewardSpec
 
-_AHEAD: Final = 4
-"""Items under way for each call that the judge takes at once. The engine keeps the limits; this bounds memory."""
+_AHEAD: Final = 2
+"""Items under way for each call that the judge takes at once. The engine keeps the limits and serves in order, so that
+items under way end together: more of them would only make a slow judge's progress stand still for longer."""
 _LEAST_REPEATS: Final = 2
 """Repetitions of a probe that lives on them, whatever was asked for."""
 
