@@ -19,7 +19,7 @@ from components.core.services.state import source_root, state_folder
 from components.core.services.stores import start_store
 from components.core.services.supervisor import supervise
 from components.core.step import runlog
-from components.cross_judge.work import cross, missing_crosses
+from components.cross_judge.work import cross, missing_crosses, note_unscored
 from components.probe_bias.probing import is_probed, probe
 from components.score.judges import at_work
 from components.study.records import Kind, Record, write_record
@@ -152,8 +152,12 @@ def _cross(study: "Study", scorer: "Arm") -> None:
             print("every policy is scored already", flush=True)
             return
         progress = Progress("cross-judge")
-        with at_work(scorer.experiment, state_folder(), progress, None):
-            failed = cross(study, scorer, store, progress)
+        try:
+            with at_work(scorer.experiment, state_folder(), progress, None):
+                failed = cross(study, scorer, store, progress)
+        except GavelError as error:
+            note_unscored(study, scorer, store, error)
+            raise
     if failed:
         raise StepError("; ".join(failed), where="cross-judge")
 

@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from components.core.errors import ContractError
 from components.study.records import Record, fetch_file, read_record
@@ -11,6 +11,9 @@ from components.study.scoring import cross_name, crossed_identity, probed_identi
 
 if TYPE_CHECKING:
     from components.core.spec.study_load import Study
+
+NOT_REACHED: Final = "it left no record: it was not reached, or ended without one; see the run's log"
+"""Why a part is missing of which nothing else is known."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,22 +24,26 @@ class Found:
         arms: by the arm's name.
         probes: by the scorer's name.
         crosses: by the names of arm and scorer.
+        uncrossed: why the scores of an arm by a scorer are missing, by the names of both; of finished arms alone, since
+            no judge can score the others.
     """
 
     arms: Mapping[str, Record]
     probes: Mapping[str, Record]
     crosses: Mapping[tuple[str, str], Record]
+    uncrossed: Mapping[tuple[str, str], str] = dataclasses.field(default_factory=dict)
 
     def hashes(self) -> dict[str, object]:
         """What decides the report: every result's content, and why parts are missing."""
         parts = {"arms": self.arms, "probes": self.probes, "crosses": {"|".join(k): v for k, v in self.crosses.items()}}
-        return {
+        known: dict[str, object] = {
             kind: {
                 name: {"error": record.error, **{step: left.sha256 for step, left in record.results.items()}}
                 for name, record in records.items()
             }
             for kind, records in parts.items()
         }
+        return {**known, "uncrossed": {"|".join(names): why for names, why in self.uncrossed.items()}}
 
 
 def find_all(study: "Study", store: str) -> Found:
@@ -47,6 +54,7 @@ def find_all(study: "Study", store: str) -> Found:
         ContractError: a record is none.
     """
     name, arms, probes, crosses = study.spec.name, {}, {}, {}
+    uncrossed: dict[tuple[str, str], str] = {}
     for arm in study.arms:
         record = read_record(store, name, "arms", arm.name, arm.identity())
         if record is None:
@@ -57,13 +65,15 @@ def find_all(study: "Study", store: str) -> Found:
                 continue
             identity = crossed_identity(record, scorer)
             crossed = read_record(store, name, "crosses", cross_name(arm, scorer), identity)
-            if crossed is not None:
+            if crossed is not None and not crossed.error:
                 crosses[arm.name, scorer.name] = crossed
+            else:
+                uncrossed[arm.name, scorer.name] = NOT_REACHED if crossed is None else crossed.error
     for scorer in study.scorers:
         record = read_record(store, name, "probes", scorer.name, probed_identity(study, scorer))
         if record is not None:
             probes[scorer.name] = record
-    return Found(arms, probes, crosses)
+    return Found(arms, probes, crosses, uncrossed)
 
 
 class Files:

@@ -21,6 +21,7 @@ from components.core.spec.study_load import load_study
 from components.core.step import Step, StepContext
 from components.core.step.execute import perform
 from components.study.records import Left, read_file
+from components.study.scoring import label
 from components.study_report.write import PAGE, write_report
 
 if TYPE_CHECKING:
@@ -87,10 +88,11 @@ def collected(study: "Study", found: Found, files: Files) -> StudyResult:
     probed, skipped = all_probed(study, found, files)
     told = judges(study, probed, held, CONFIDENCE)
     arms = arm_results(study, found, files, CONFIDENCE)
+    # Arms say of themselves what became of them.
+    scorers = {scorer.name: label(study, scorer) for scorer in study.scorers}
     skipped += [
-        Skipped(what=f"arm {arm.name}", reason=arm.reason, failed=arm.state == "failed")
-        for arm in arms
-        if arm.state != "done"
+        Skipped(what=f"scores of arm {arm} by judge {scorers[scorer]}", reason=why, failed=True)
+        for (arm, scorer), why in found.uncrossed.items()
     ]
     return StudyResult(
         name=spec.name,
@@ -126,9 +128,10 @@ def _limits(study: "Study") -> list[str]:
             f"{spec.probes.items} items a probe find large effects alone; a study takes {ENOUGH_ITEMS} and more."
         )
     if len(spec.seeds) < ENOUGH_SEEDS:
+        seeds = f"{len(spec.seeds)} seed{'' if len(spec.seeds) == 1 else 's'}"
         told.append(
-            f"With {len(spec.seeds)} seed(s) an arm's outcome cannot be told from chance between runs; a study takes "
-            f"{ENOUGH_SEEDS} and more."
+            f"With {seeds} an arm's outcome cannot be told from chance between runs; a study takes {ENOUGH_SEEDS} and "
+            "more."
         )
     if any(arm.experiment.policy.source.kind == "tiny" for arm in study.arms):
         told.append("The policy is a random model that writes gibberish: its drift shows the instrument, not a judge.")

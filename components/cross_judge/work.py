@@ -70,9 +70,25 @@ def cross(study: "Study", scorer: "Arm", store: str, progress: Progress) -> list
         except GavelError as error:
             failed.append(f"arm {name} by judge {scorer.key.judge} ({scorer.key.reward}): {error.what}")
             progress.phase(f"failed: {failed[-1]}")
+            _note_failed(study, scorer, store, crossing, error)
             continue
         _note(study, scorer, store, crossing, published)
     return failed
+
+
+def note_unscored(study: "Study", scorer: "Arm", store: str, error: GavelError) -> None:
+    """Write down why a judge scored no arm, such as that it did not come up; what it scored before stays.
+
+    Raises:
+        StorageError: the store cannot be read or written.
+    """
+    for crossing in missing_crosses(study, scorer, store):
+        _note_failed(study, scorer, store, crossing, error)
+
+
+def _note_failed(study: "Study", scorer: "Arm", store: str, crossing: Crossing, error: GavelError) -> None:
+    record = Record(crossed_identity(crossing.left, scorer), {}, error.what.split("\n")[0])
+    write_record(store, study.spec.name, "crosses", cross_name(crossing.arm, scorer), record)
 
 
 def _note(study: "Study", scorer: "Arm", store: str, crossing: Crossing, published: Published) -> None:
