@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from components.bias import least
+from components.bias import effects_told, least
 from components.bias.arguments import at_least, make_output, names
 from components.bias.mounted import Mounted
 from components.bias.outcomes import write_outcomes
@@ -22,7 +22,7 @@ TABLE: Final = "outcomes.parquet"
 
 
 def main(argv: Sequence[str]) -> int:
-    """Say what the run can show, ask, write the table, and print its means; 1 where the judge decided nothing.
+    """Say what the run can show, ask, write the table, print means and effects; 1 where the judge decided nothing.
 
     Raises:
         GavelError: the configuration is wrong, the judge cannot be asked, or a mounted file is not in its format.
@@ -69,6 +69,7 @@ def main(argv: Sequence[str]) -> int:
         )
     write_outcomes(options.output / TABLE, outcomes)
     print("\n".join(summary(outcomes)))
+    print("\n".join(effects_told.told(outcomes, {probe.name: probe.measure for probe in probes})))
     print(f"{len(outcomes)} outcomes are in {options.output / TABLE}")
     return 0 if any(outcome.value is not None for outcome in outcomes) else 1
 
