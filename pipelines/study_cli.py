@@ -87,12 +87,19 @@ def study_of(arguments: list[str]) -> "Study":
         ConfigError: it has mistakes.
     """
     from components.core.spec.study_load import load_study
+    from components.study.checks import check_probes
 
     given, overrides = split_arguments(arguments, _VARIABLES)
     wrong = [text for text in overrides if "=" not in text]
     if wrong:
-        raise ConfigError(f"{wrong[0]!r} is not KEY=VALUE", where="study", remedy="name the study as STUDY=quick")
-    return load_study(given.get("STUDY") or _USUAL, overrides)
+        raise ConfigError(
+            f"{wrong[0]!r} is not KEY=VALUE",
+            where="command line",
+            remedy="name the study as STUDY=quick, and what is to change as probes.items=60; with make as SET=",
+        )
+    study = load_study(given.get("STUDY") or _USUAL, overrides)
+    check_probes(study)
+    return study
 
 
 COMMANDS = {"study": run, "study-plan": run_plan}

@@ -78,18 +78,16 @@ def _scoring(study: "Study") -> Iterable[str]:
     )
     training = study.arms[0].experiment.training
     looks = (*training.published_steps(), training.steps)
-    yield f"drift: each policy answers {data.heldout_rows} prompts before training and at steps " + ", ".join(
-        map(str, looks)
-    )
+    at = f"{'step' if len(looks) == 1 else 'steps'} {', '.join(map(str, looks))}"
+    yield f"drift: each policy answers {data.heldout_rows} prompts before training and at {at}"
     if spec.canaries is not None:
         each = _count(spec.canaries.per_step * training.steps, "response")
         yield f"canaries: {each} without content for the judge of each judged arm, counted in its judge calls"
     if spec.cross:
         responses = len(study.arms) * 2 * data.heldout_rows * evaluation.samples
         others = len(scorers) - 1
-        yield f"cross-judge: {_count(responses, 'response')} before and after training, each by {others} more " + (
-            "judge" if others == 1 else "judges"
-        )
+        by = f"each by {_count(others, 'more judge')}" if others else "and no further judge to score them"
+        yield f"cross-judge: {_count(responses, 'response')} before and after training, {by}"
 
 
 def _smallest(study: "Study") -> Iterable[str]:
@@ -109,6 +107,8 @@ def _smallest(study: "Study") -> Iterable[str]:
             ]
             lines += [f"  {each.probe:<18}{each.mode or '':<10}left out: {each.reason}" for each in plan.skipped]
             calls = f"  {plan.calls:,} items to ask, each in all its forms"
+            if not plan.parts:
+                calls = "  nothing to ask: no bias of such a judge will be known"
             name = label(study, scorer) if scorer.experiment.panel is None else judge.name
             told.setdefault((*lines, calls), []).append(name)
     for shared, names in told.items():

@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from components.bias.clusters import CONFIDENCE, Estimate, estimate
-from components.bias.types import Measure, Mode, Outcome, Role
+from components.bias.types import AGAINST_PLACEBO, Measure, Mode, Outcome, Role
 from components.bias.values import ItemAnswers, by_item, flip, observed, placebo
 from components.core.errors import ContractError
 
@@ -153,7 +153,7 @@ def item_effects(outcomes: Sequence[Outcome], measure: Measure) -> dict[str, tup
 
 def _against(measure: Measure, asked: Mapping[Role, int], *, pairwise: bool) -> Role | None:
     """The placebo where the probe has one; else the base, which pairwise stands in every question already."""
-    if measure not in (Measure.SHIFT, Measure.FAILURE):
+    if measure not in AGAINST_PLACEBO:
         return None
     if Role.PLACEBO in asked:
         return Role.PLACEBO

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from components.bias.probe import Probe, Request, Skip
-from components.bias.types import Item, Role
+from components.bias.types import AGAINST_PLACEBO, Item, Measure, Role
 from components.core.errors import ContractError
 
 LEAST_ITEMS: Final = 200
@@ -51,6 +51,20 @@ def spread(items: Sequence[Item]) -> list[Item]:
         rounds.append(seen[item.source, item.text_id])
         seen[item.source, item.text_id] += 1
     return [items[place] for place in sorted(range(len(items)), key=rounds.__getitem__)]
+
+
+def of_effect(items: Sequence[Item], measure: Measure) -> list[Item]:
+    """The items that an effect is made of: where the changed form is held against a placebo, those that have one.
+
+    Decided pairs, which have none, count for the agreement with gold alone
+    (:attr:`components.bias.effects.Effect.apart`).
+
+    Args:
+        items: of one probe.
+        measure: the probe's.
+    """
+    held = [item for item in items if Role.PLACEBO in item.forms]
+    return held if held and measure in AGAINST_PLACEBO else list(items)
 
 
 def check(probe: Probe, items: Sequence[Item]) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
+from components.bias.items import of_effect
 from components.bias.power import assumed_sd, detectable
 from components.bias.run import Part
 
@@ -13,8 +14,12 @@ def told(parts: Sequence[Part]) -> list[str]:
     """A line a probe and mode."""
     found = []
     for part in parts:
-        items, texts = len(part.items), len({item.text_id for item in part.items})
+        held = of_effect(part.items, part.probe.measure)
+        items, texts = len(held), len({item.text_id for item in held})
         head = f"{part.probe.name:<18}{part.mode.value:<10}{items:>5} items of {texts:>3} texts"
+        if len(part.items) > items:
+            # They tell how often the judge agrees with the decision, and nothing of a shift.
+            head += f" and {len(part.items) - items} decided pairs"
         if texts < 2:
             found.append(f"{head}: too few to find anything")
             continue

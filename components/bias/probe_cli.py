@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from components.bias import least
+from components.bias import effects_told, least
+from components.bias.arguments import at_least, make_output, names
 from components.bias.mounted import Mounted
 from components.bias.outcomes import write_outcomes
 from components.bias.probe import named
@@ -21,13 +22,14 @@ TABLE: Final = "outcomes.parquet"
 
 
 def main(argv: Sequence[str]) -> int:
-    """Say what the run can show, ask, write the table, and print its means.
+    """Say what the run can show, ask, write the table, print means and effects; 1 where the judge decided nothing.
 
     Raises:
         GavelError: the configuration is wrong, the judge cannot be asked, or a mounted file is not in its format.
     """
     from components.core.identity import canonical_json
     from components.core.spec.single import load_judge, load_reward
+    from components.judge.answering import must_answer
     from components.judge.check_cli import at_endpoint
     from components.judge.memory import Ledger
     from components.judge.memory.shipping import LEDGER
@@ -35,20 +37,23 @@ def main(argv: Sequence[str]) -> int:
     options = _parser().parse_args(argv)
     spec = load_judge(options.judge, options.overrides)
     reward = load_reward(options.reward) if options.reward else default_reward(spec)
-    probes, mounted = named(options.probes.split(",")), Mounted(options.mounted)
-    modes = [_mode(each) for each in options.modes.split(",")]
+    probes, mounted = named(names(options.probes)), Mounted(options.mounted)
+    mounted.files()
+    modes = [_mode(each) for each in names(options.modes)]
     asked = (probes, modes, options.items, options.seed, options.repeats)
     plan = plan_probes(spec, reward, *asked, mounted)
     for each in plan.skipped:
         print(_skipped(each))
-    print("\n".join(least.told(plan.parts)), flush=True)
-    try:
-        options.output.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
+    if not plan.parts:
         raise ConfigError(
-            f"no folder can be made there: {error.strerror}", where=f"--output {options.output}"
-        ) from error
+            "nothing is left to ask",
+            where=f"--probes {options.probes} --modes {options.modes}",
+            remedy="name another mode or probe; what is left out, and why, stands above",
+        )
+    print("\n".join(least.told(plan.parts)), flush=True)
+    make_output(options.output)
     with at_endpoint(spec, options.endpoint) as url, Ledger(options.output / LEDGER) as ledger:
+        asyncio.run(must_answer(spec, url))
         outcomes = asyncio.run(
             run_probes(
                 spec,
@@ -64,8 +69,9 @@ def main(argv: Sequence[str]) -> int:
         )
     write_outcomes(options.output / TABLE, outcomes)
     print("\n".join(summary(outcomes)))
+    print("\n".join(effects_told.told(outcomes, {probe.name: probe.measure for probe in probes})))
     print(f"{len(outcomes)} outcomes are in {options.output / TABLE}")
-    return 0
+    return 0 if any(outcome.value is not None for outcome in outcomes) else 1
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -75,9 +81,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--endpoint", help="base URL without /v1; default: where the judge runs here")
     parser.add_argument("--probes", default="all", help="names with commas, or all")
     parser.add_argument("--modes", default=",".join(Mode), help="pairwise, pointwise, binary; with commas")
-    parser.add_argument("--items", type=int, default=200, help="items a probe and source; default 200")
-    parser.add_argument("--repeats", type=int, default=2, help="repetitions in the probe retry; default 2")
-    parser.add_argument("--seed", type=int, default=0, help="of what the items draw")
+    parser.add_argument("--items", type=at_least(1), default=200, help="items a probe and source; default 200")
+    parser.add_argument("--repeats", type=at_least(0), default=2, help="repetitions in the probe retry, 2 at least")
+    parser.add_argument("--seed", type=at_least(0), default=0, help="of what the items draw; default 0")
     parser.add_argument("--mounted", type=Path, help="folder with data sets in their own formats")
     parser.add_argument("--output", type=Path, required=True, help="folder for the table and the ledger")
     parser.add_argument("overrides", nargs="*", metavar="key=value", help="the judge's own keys")
@@ -86,7 +92,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _mode(text: str) -> Mode:
     try:
-        return Mode(text.strip())
+        return Mode(text)
     except ValueError as error:
         raise ConfigError(
             f"there is no mode {text!r}", where="--modes", remedy=f"name some of: {', '.join(Mode)}"

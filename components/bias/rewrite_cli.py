@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from components.bias.arguments import make_output
 from components.bias.corpus import Text, texts
 from components.bias.rewrite import Rewriting, rewritings
 from components.core.services.state import state_folder
@@ -30,6 +31,7 @@ def main(argv: Sequence[str]) -> int:
     """
     from components.core.identity import canonical_json
     from components.core.spec.single import load_judge
+    from components.judge.answering import must_answer
     from components.judge.build import build_chat
     from components.judge.check_cli import at_endpoint
     from components.judge.memory import Ledger
@@ -37,8 +39,9 @@ def main(argv: Sequence[str]) -> int:
 
     options = _parser().parse_args(argv)
     spec = load_judge(options.model, options.overrides)
-    options.output.mkdir(parents=True, exist_ok=True)
+    make_output(options.output)
     with at_endpoint(spec, options.endpoint) as url, Ledger(options.output / LEDGER) as ledger:
+        asyncio.run(must_answer(spec, url))
         chat = build_chat(spec, url, ledger, state=state_folder(), identity=canonical_json(spec.identity()))
         written = asyncio.run(_ask(chat, options.kind, options.draws))
     lines = list(_lines(options.kind, written, spec.model_name, spec.family))

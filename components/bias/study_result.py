@@ -23,7 +23,7 @@ class Skipped(Frozen):
     """Something the study was asked for and does not have."""
 
     what: str
-    """Such as ``probe self_preference`` or ``arm length-s1``."""
+    """Such as ``probe self_preference``; an arm has its own state and reason."""
     reason: str = Field(min_length=1)
     failed: bool = False
     """True where it was tried and failed, False where it could not be tried."""
@@ -134,8 +134,16 @@ def read_study(path: Path) -> StudyResult:
         return StudyResult.model_validate_json(path.read_bytes())
     except FileNotFoundError as error:
         raise ContractError("there is no study", where=str(path), remedy="run `make study`") from error
+    except OSError as error:
+        raise ContractError(
+            f"it cannot be read: {error.strerror}", where=str(path), remedy="name the file study.json"
+        ) from error
     except ValidationError as error:
-        raise ContractError(f"not a study's result: {error}", where=str(path), remedy="run the study again") from error
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"])) or "the whole"
+        raise ContractError(
+            f"not a study's result: {place}: {first['msg']}", where=str(path), remedy="run the study again"
+        ) from error
 
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""What a run of probes gave, in a few lines for the terminal; the effects are computed elsewhere, from the table."""
+"""What a run of probes gave, in a few lines for the terminal; :mod:`components.bias.effects_told` has the effects."""
 
 from collections import Counter
 from collections.abc import Sequence

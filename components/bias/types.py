@@ -3,6 +3,7 @@
 import dataclasses
 import enum
 from collections.abc import Mapping
+from typing import Final
 
 
 class Mode(enum.StrEnum):
@@ -42,6 +43,10 @@ class Measure(enum.StrEnum):
     """Share of repetitions that contradict each other, minus that between two readings of one reply (0)."""
     FAILURE = "failure"
     """Share of failed calls of the changed form minus that of the placebo's: here failing is what is observed."""
+
+
+AGAINST_PLACEBO: Final = frozenset({Measure.SHIFT, Measure.FAILURE})
+"""Measures that hold the changed form against the placebo, where the probe has one."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

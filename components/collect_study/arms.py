@@ -11,7 +11,7 @@ from components.bias.estimate import Estimate
 from components.bias.findings.parting import parting
 from components.bias.result_arms import Arm as ArmResult
 from components.bias.result_arms import Crossing, Parting
-from components.collect_study.found import Files, Found
+from components.collect_study.found import NOT_REACHED, Files, Found
 from components.core.contracts import GENERATIONS, read_table
 from components.core.statistics import SHARES, compare, prompt_mean
 from components.gold.text import words
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 RESAMPLES: Final = 2000
 _LEAST_LOOKS: Final = 3
-_NOT_REACHED: Final = "it left no record: it was not reached, or ended without one; see the run's log"
 _FEW: Final = "fewer than two prompts with a known value, or nothing varies"
 
 
@@ -75,7 +74,7 @@ def _arm(study: "Study", arm: "Arm", record: Record | None, files: Files, confid
         "mitigation": "panel" if experiment.panel is not None else "",
     }
     if record is None or record.error:
-        reason = _NOT_REACHED if record is None else record.error
+        reason = NOT_REACHED if record is None else record.error
         return ArmResult(**about, state="waiting" if record is None else "failed", reason=reason)
     looked = looks(arm, record, files)
     trained = rollouts(

@@ -11,8 +11,8 @@ from components.study.scoring import cross_name, crossed_identity, probed_identi
 if TYPE_CHECKING:
     from components.core.spec.study_load import Study
 
-
-NOT_REACHED: Final = "it was not reached"
+NOT_REACHED: Final = "it left no record: it was not reached, or ended without one; see the run's log"
+"""Why a part is missing of which nothing else is known."""
 
 
 class Uncrossed(NamedTuple):

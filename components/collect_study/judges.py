@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from components.bias import clusters
 from components.bias.effects import Effect, measure_effects
 from components.bias.estimate import Estimate
+from components.bias.items import of_effect
 from components.bias.multiplicity import Adjusted, adjusted
 from components.bias.power import assumed_sd
 from components.bias.power import detectable as least_effect
@@ -117,7 +118,9 @@ def planted_effects(source: ScriptedSource, plan: Plan) -> dict[tuple[str, Mode]
         strained_words=source.strained_words,
     )
     return {
-        (part.probe.name, part.mode): expected(judge, part.items, part.probe.measure, part.mode)
+        (part.probe.name, part.mode): expected(
+            judge, of_effect(part.items, part.probe.measure), part.probe.measure, part.mode
+        )
         for part in plan.parts
         if part.items
     }

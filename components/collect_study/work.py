@@ -135,9 +135,10 @@ def _limits(study: "Study") -> list[str]:
             f"{spec.probes.items} items a probe find large effects alone; a study takes {ENOUGH_ITEMS} and more."
         )
     if len(spec.seeds) < ENOUGH_SEEDS:
+        seeds = f"{len(spec.seeds)} seed{'' if len(spec.seeds) == 1 else 's'}"
         told.append(
-            f"With {len(spec.seeds)} seed(s) an arm's outcome cannot be told from chance between runs; a study takes "
-            f"{ENOUGH_SEEDS} and more."
+            f"With {seeds} an arm's outcome cannot be told from chance between runs; a study takes {ENOUGH_SEEDS} and "
+            "more."
         )
     if any(arm.experiment.policy.source.kind == "tiny" for arm in study.arms):
         told.append("The policy is a random model that writes gibberish: its drift shows the instrument, not a judge.")

@@ -1,11 +1,9 @@
 """The command line: ``python -m components.judge COMMAND``."""
 
-import importlib
-import os
 import sys
 from collections.abc import Sequence
 
-from components.core.errors import GavelError
+from components.core.commands import run_command
 
 _COMMANDS = {
     "check": ("components.judge.check_cli", "send five calls to a judge, and say what works"),
@@ -18,27 +16,7 @@ _COMMANDS = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command, and return the exit status."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    if not given or given[0] not in _COMMANDS:
-        if given and given[0] not in ("-h", "--help"):
-            print(f"error: no command {given[0]!r}; there are: {', '.join(_COMMANDS)}", file=sys.stderr)
-        print("usage: python -m components.judge COMMAND ...\n", file=sys.stderr)
-        for name, (_, text) in _COMMANDS.items():
-            print(f"  {name:<8}{text}", file=sys.stderr)
-        return 0 if given[:1] in (["-h"], ["--help"]) else 2
-    try:
-        code = int(importlib.import_module(_COMMANDS[given[0]][0]).main(given[1:]))
-        sys.stdout.flush()
-        return code
-    except BrokenPipeError:
-        # Whoever read the output has seen enough; Python would complain once more when it closes it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except GavelError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return 130
+    return run_command("components.judge", _COMMANDS, arguments)
 
 
 if __name__ == "__main__":

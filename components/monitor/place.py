@@ -15,8 +15,8 @@ from components.monitor.work import STEP, WorkFolder
 
 _SIGNS: Final = ("rollouts.sqlite", "reward.json", "trainer.log")
 _HELP: Final = (
-    "give an experiment's name, a work folder (.gavel/work/NAME/train-grpo/IDENTITY), a published training, or the "
-    "folder or s3:// URL of a training in the store"
+    "give the name of an experiment or of a study's arm, a work folder (.gavel/work/NAME/train-grpo/IDENTITY), a "
+    "published training, or the folder or s3:// URL of a training in the store"
 )
 
 
@@ -59,7 +59,8 @@ class Watched:
             # A work folder whose work is done, or has not begun.
             return self._of_work(path.absolute())
         if "/" in self._run or self._name is None:
-            raise ConfigError("there is no such run", where=self._run, remedy=_HELP)
+            where = f"{self._run}; state folder {self._state}"
+            raise ConfigError("there is no such run", where=where, remedy=_HELP)
         return self._of_name(self._name)
 
     def _of_folder(self, folder: Path) -> Snapshot:

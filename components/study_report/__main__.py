@@ -18,7 +18,10 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         write_report(read_study(given.study), given.folder)
     except GavelError as error:
-        print(error, file=sys.stderr)
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"error: the report cannot be written: {error.strerror}\n  where:  {error.filename}", file=sys.stderr)
         return 1
     print(given.folder / PAGE)
     return 0

@@ -48,9 +48,17 @@ def _of_judge(judge: Judge, study: StudyResult) -> str:
         told = ", ".join(_effect(bias, study.confidence) for bias in flagged[:_SHOWN])
         more = f", and {len(flagged) - _SHOWN} more" if len(flagged) > _SHOWN else ""
         return f"{name} is shown to be biased in {len(flagged)} of {len(judge.biases)} probes: {told}{more}."
-    detectable = [bias.detectable for bias in judge.biases if bias.detectable is not None]
-    small = f" Effects below about {max(detectable):.2f} could not have been found." if detectable else ""
-    return f"{name}: none of {len(judge.biases)} probes shows a bias, which does not prove that there is none.{small}"
+    known = f"none of {len(judge.biases)} probes shows a bias, which does not prove that there is none."
+    return f"{name}: {known}{_could_find(judge)}"
+
+
+def _could_find(judge: Judge) -> str:
+    """How large an effect had to be; probes differ, so that one number would be wrong of most of them."""
+    least = sorted(bias.detectable for bias in judge.biases if bias.detectable is not None)
+    if not least:
+        return ""
+    sizes = dict.fromkeys(f"{each:.2f}" for each in (least[0], least[-1]))
+    return f" An effect must be {' to '.join(sizes)}, by the probe, to be found four times in five."
 
 
 def _size(bias: Bias) -> float:
@@ -121,11 +129,13 @@ def _of_remedies(study: StudyResult) -> list[str]:
         helps = [each for each in known if each.reduction.excludes_zero and (each.reduction.value or 0.0) > 0.0]
         harms = sum(each.reduction.excludes_zero for each in known) - len(helps)
         if not known:
-            lines.append(f"{words(name).capitalize()}: {len(mine)} comparisons, none with an interval.")
+            many = "1 comparison, without" if len(mine) == 1 else f"{len(mine)} comparisons, none with"
+            lines.append(f"{words(name).capitalize()}: {many} an interval.")
             continue
         most = max(helps, key=lambda each: each.reduction.value or 0.0, default=None)
-        told = f"{words(name).capitalize()} is shown to make a bias or drift smaller in {len(helps)} of {len(mine)} "
-        told += f"comparisons, and larger in {harms}"
+        many = f"{len(mine)} comparison{'' if len(mine) == 1 else 's'}"
+        told = f"{words(name).capitalize()} is shown to make a bias or drift smaller in {len(helps)} of {many}, "
+        told += f"and larger in {harms}"
         if most is not None:
             kind = change_kind(most.axis) if most.drift else Kind.EFFECT
             size = sentence(most.reduction, kind, study.confidence)

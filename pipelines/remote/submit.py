@@ -18,6 +18,7 @@ from components.core.spec.problems import config_error
 from components.core.spec.study_load import load_study
 from components.planning.assumptions import Assumptions
 from components.planning.plan import make_plan
+from components.study.checks import check_probes
 from pipelines.compile import compile_pipelines
 from pipelines.graphs import STUDY, evaluating_graph, training_graph
 from pipelines.on_cluster import SERVICE_ACCOUNT, key_variables, kubernetes_of
@@ -133,6 +134,7 @@ def prepare_study(source: str, overrides: list[str]) -> Prepared:
     experiments = tuple(arm.experiment for arm in study.arms)
     kubernetes_of(experiments[0].cluster)
     arguments = {"study": portable_study(study), "store": store_url(experiments[0])}
+    check_probes(study)
     _check_plan(experiments, queued=True)
     return Prepared(study.spec.name, experiments, STUDY, arguments)
 

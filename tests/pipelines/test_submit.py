@@ -134,6 +134,7 @@ def test_several_users_have_namespaces(kfp: KfpDouble, monkeypatch: pytest.Monke
         (["STUDY=judges", "SEED=3", "JUDGE=qwen3-8b"], "JUDGE and SEED are of no use to a study"),
         (["STUDY=quick"], "cluster local-folder is this machine"),
         (["STUDY=judges", "probes.mounted=items"], "items is on this machine alone"),
+        (["STUDY=judges", "probes.names=[verbosity,sytle]"], "did you mean style?"),
         (["STUDY=judges", "experiment.cluster.gpus=16"], "do not find room on 2 nodes"),
         (["EXPERIMENT=tiny"], "cluster local-folder is this machine"),
         (["EXPERIMENT=nobody"], "nobody"),

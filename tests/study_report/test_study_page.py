@@ -15,6 +15,7 @@ from components.bias.study_result import Skipped, StudyResult, read_study
 from components.core.errors import ContractError
 from components.drawing.figure import Figure
 from components.study_report.__main__ import main
+from components.study_report.summary import summarise
 from components.study_report.write import write_report
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}
@@ -211,9 +212,9 @@ def test_remedies_are_told_with_and_without_an_interval_and_absent_ones_with_the
     text = text_of(page)
     assert "drift: length small-rubric drift with failures counted as zero" in text
     assert "+26.0 one seed n = 1 not shown" in text
-    assert "Masking: 1 comparisons, none with an interval." in text
+    assert "Masking: 1 comparison, without an interval." in text
     assert (
-        "Length control is shown to make a bias or drift smaller in 1 of 1 comparisons, and larger in 0; most of all"
+        "Length control is shown to make a bias or drift smaller in 1 of 1 comparison, and larger in 0; most of all"
         in text
     )
     assert "Swap average: no probe was asked <i>pairwise</i>." in text
@@ -231,6 +232,33 @@ def test_the_tables_hold_every_number_in_full(folder):
     ]
     noise = list(csv.DictReader(io.StringIO((folder / "tables" / "noise.csv").read_text(encoding="utf-8"))))
     assert [row["alpha_why"] for row in noise] == ["", "no probe asked the same twice", ""]
+
+
+@pytest.mark.parametrize(
+    ("least", "words"),
+    [
+        ((0.182, 0.26), "An effect must be 0.18 to 0.26, by the probe, to be found four times in five."),
+        ((0.182, 0.182), "An effect must be 0.18, by the probe, to be found four times in five."),
+        ((None, None), "which does not prove that there is none."),
+    ],
+)
+def test_what_could_have_been_found_is_told_of_all_probes_and_not_of_the_worst(study, least, words):
+    judge = next(judge for judge in study.judges if not judge.scripted)
+    none = [bias for bias in judge.biases if not bias.flagged][:2]
+    biases = [bias.model_copy(update={"detectable": size}) for bias, size in zip(none, least, strict=True)]
+    quiet = study.model_copy(update={"judges": (judge.model_copy(update={"biases": tuple(biases)}),)})
+    (told,) = (line for line in summarise(quiet) if line.startswith(f"{judge.name}: none of 2 probes"))
+    assert told.endswith(words)
+
+
+@pytest.mark.parametrize("where", ["folder", "no_study"])
+def test_what_cannot_be_read_or_written_is_told_in_a_line(folder, tmp_path, capsys, where):
+    (tmp_path / "taken").write_text("a file")
+    source = folder / "study.json" if where == "folder" else tmp_path
+    assert main([str(source), str(tmp_path / "taken")]) == 1
+    told = capsys.readouterr().err
+    assert told.startswith("error: ")
+    assert str(tmp_path) in told
 
 
 @pytest.mark.slow

@@ -1,25 +1,32 @@
-"""``python -m components.bias scripted --port P --bias AXIS=STRENGTH ...``: serve a scripted judge on this machine."""
+"""``python -m components.bias scripted``: a judge with planted biases, over HTTP."""
 
 import argparse
 from collections.abc import Sequence
+from typing import Final
 
 from aiohttp import web
 
+from components.bias.arguments import at_least
 from components.bias.scripted.axes import AXES
 from components.bias.scripted.judge import STRAINED_WORDS, ScriptedJudge
 from components.bias.scripted.server import MODEL, build_app
 from components.core.errors import ConfigError
+
+_LAST_PORT: Final = 65535
 
 
 def main(arguments: Sequence[str]) -> int:
     """Serve until it is ended.
 
     Raises:
-        ConfigError: an axis or a strength cannot be planted.
+        ConfigError: an axis or a strength cannot be planted, or nobody can listen at that address.
     """
-    parser = argparse.ArgumentParser(prog="python -m components.bias scripted", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m components.bias scripted",
+        description="Serve a judge that prefers by rules what it is told to prefer, as chat completions, until ctrl-C.",
+    )
     parser.add_argument("--host", default="127.0.0.1", help="address to listen at (default 127.0.0.1)")
-    parser.add_argument("--port", type=int, required=True, help="port to listen at")
+    parser.add_argument("--port", type=_port, required=True, help="port to listen at")
     parser.add_argument(
         "--bias",
         action="append",
@@ -36,7 +43,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--text-noise", type=float, default=0.1, help="how much strength differs by text (default 0.1)")
     parser.add_argument(
         "--strained-words",
-        type=int,
+        type=at_least(1),
         default=STRAINED_WORDS,
         help=f"longest response that does not strain it, for the axis failure (default {STRAINED_WORDS})",
     )
@@ -50,9 +57,23 @@ def main(arguments: Sequence[str]) -> int:
         noise=given.noise,
         strained_words=given.strained_words,
     )
-    print(f"model {MODEL} at http://{given.host}:{given.port}; planted: {dict(judge.planted) or 'nothing'}", flush=True)
-    web.run_app(build_app(judge), host=given.host, port=given.port, print=None)
+    told = f"model {MODEL} at http://{given.host}:{given.port}; planted: {dict(judge.planted) or 'nothing'}"
+    try:
+        # Called once it listens.
+        web.run_app(build_app(judge), host=given.host, port=given.port, print=lambda _: print(told, flush=True))
+    except OSError as error:
+        raise ConfigError(
+            f"nobody can listen there: {error.strerror or error}",
+            where=f"--host {given.host} --port {given.port}",
+            remedy="name another port, or end what listens at this one",
+        ) from error
     return 0
+
+
+def _port(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= _LAST_PORT:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port from 1 to {_LAST_PORT}")
+    return int(text)
 
 
 def _planted(text: str) -> tuple[str, float]:

@@ -10,11 +10,10 @@ from typing import Final
 from components.bias.scripted.axes import AXES, OUTSIDE_SCORE, contentless, feature, overlap
 from components.bias.types import Form
 from components.core.errors import ConfigError
+from components.core.scripted_axes import unplantable
 
 STRAINED_WORDS: Final = 260
 _DIGEST: Final = 8
-_MOST_RETRY: Final = 0.5
-"""Two independent readings of two values contradict each other in half of the cases at most."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,17 +52,9 @@ class ScriptedJudge:
                 f"no axis {unknown[0]!r}", where="scripted judge", remedy=f"plant some of: {', '.join(sorted(AXES))}"
             )
         for axis, strength in self.planted.items():
-            most = _MOST_RETRY if axis == "retry" else math.inf
-            if (
-                not math.isfinite(strength)
-                or strength > most
-                or (strength < 0.0 and axis in OUTSIDE_SCORE - {"position"})
-            ):
-                raise ConfigError(
-                    f"strength {strength} of {axis}",
-                    where="scripted judge",
-                    remedy=f"give a number{'' if most == math.inf else f' up to {most}'} that is no share below 0",
-                )
+            why = unplantable(axis, strength) if math.isfinite(strength) else f"strength {strength} of {axis}"
+            if why is not None:
+                raise ConfigError(why, where="scripted judge", remedy="give another number; 0 plants nothing")
 
     def score(self, form: Form) -> float:
         """Expected value without noise, before it is cut to [0, 1]; 0 for a response that says nothing."""

@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from components.core.spec.base import ConflictError
-from components.core.spec.fields import field_at, model_at, purpose, suggestion
+from components.core.spec.fields import field_at, kinds, model_at, purpose, suggestion
 from components.core.spec.patterns import WORDS
 from components.core.spec.places import Map
 from components.core.spec.problems import Problem, dotted, mark_of
@@ -108,7 +108,7 @@ def _explain(found: Any, key: tuple[int | str, ...], model: type[BaseModel], tre
     if kind == "union_tag_invalid":
         return f"{shown(context['tag'])} is no kind of model source", f"set kind to one of {context['expected_tags']}"
     if kind == "union_tag_not_found":
-        return "a model source needs its kind", "add kind: hub, folder, package, tiny or uri"
+        return "a model source needs its kind", f"add kind: {' or '.join(kinds(field_at(model, key, tree)))}"
     if kind == "string_pattern_mismatch":
         return f"{value} is not allowed", _pattern_remedy(name, context["pattern"], doc)
     if kind == "json_invalid":

@@ -52,6 +52,12 @@ def suggestion(wrong: str, known: Iterable[str]) -> str:
     return f"did you mean {close[0]}? Known: {listed}" if close else f"known: {listed}"
 
 
+def kinds(field: FieldInfo | None) -> list[str]:
+    """Values of the key ``kind`` by which the models of a field's union are told apart."""
+    models = _models(field.annotation) if field else ()
+    return [kind for each in models for kind in typing.get_args(each.model_fields["kind"].annotation)]
+
+
 def purpose(field: FieldInfo | None) -> str:
     """The field's documentation on one line."""
     return " ".join((field.description or "").split()) if field else ""

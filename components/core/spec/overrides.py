@@ -28,9 +28,17 @@ class Override:
     mark: Mark
 
 
-def parse_overrides(texts: Sequence[str], known: Collection[str] = KNOWN) -> tuple[list[Override], list[Problem]]:
+def parse_overrides(
+    texts: Sequence[str], known: Collection[str] = KNOWN, *, inside: str = ""
+) -> tuple[list[Override], list[Problem]]:
     """Parse ``key=value`` arguments; those that are none, or whose first part is not ``known``, come back as
-    problems."""
+    problems.
+
+    Args:
+        texts: the arguments.
+        known: what the first part of a key may be.
+        inside: the key below which an experiment's keys stand; "" where they stand at the top.
+    """
     overrides: list[Override] = []
     problems: list[Problem] = []
     for text in texts:
@@ -43,7 +51,10 @@ def parse_overrides(texts: Sequence[str], known: Collection[str] = KNOWN) -> tup
             continue
         if parts[0] not in known:
             what = f"unknown key {parts[0]!r} (value {shown(value, parts[-1])})"
-            problems.append(Problem(key, what, mark, suggestion(parts[0], known)))
+            remedy = suggestion(parts[0], known)
+            if inside and parts[0] in KNOWN and len(parts) > 1 and not remedy.startswith("did you mean"):
+                remedy = f"the experiment's keys stand below {inside}: write {inside}.{key}=..."
+            problems.append(Problem(key, what, mark, remedy))
             continue
         try:
             overrides.append(Override(parts, read_text(value, mark, lines=False), mark))

@@ -1,11 +1,13 @@
 """Where a model comes from."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from components.core.spec.base import Count, Seed, Spec, Text
+from components.core.scripted_axes import AXES, unplantable
+from components.core.spec.base import Conflict, Count, Seed, Spec, Text
+from components.core.spec.fields import suggestion
 
 
 class HubSource(Spec):
@@ -110,6 +112,13 @@ class ScriptedSource(Spec):
     often as its strength says. Unit: words. Default: 260."""
     seed: Seed = 0
     """Seed of its noise. Unit: none. Default: 0."""
+
+    def conflicts(self) -> Iterable[Conflict]:
+        for axis, strength in self.biases.items():
+            if axis not in AXES:
+                yield Conflict(f"biases.{axis}", f"no scripted judge has an axis {axis!r}", suggestion(axis, AXES))
+            elif (why := unplantable(axis, strength)) is not None:
+                yield Conflict(f"biases.{axis}", why, "give another strength; 0 plants nothing")
 
     def identity(self) -> Mapping[str, object]:
         """What decides its verdicts, given its code."""

@@ -13,6 +13,7 @@ from components.core.spec.study import StudySpec
 
 if TYPE_CHECKING:
     from components.core.spec.compose import Composer
+    from components.core.spec.experiment import Experiment
     from components.core.spec.study_expand import Variant
 
 _OTHER_CRITERIA: Final = ("semantic_equality", "pairwise")
@@ -31,18 +32,38 @@ def check_arms(composer: "Composer", spec: StudySpec, tree: Map, arms: Arms) -> 
         arms: each valid by itself, with its place in the matrix.
     """
     for check in _CHECKS:
-        for conflict in check(spec, arms):
-            path = [int(part) if part.isdigit() else part for part in conflict.key.split(".")]
-            composer.complain(f"study.{conflict.key}", conflict.what, mark_of(tree, path), conflict.remedy)
+        _note(composer, tree, check(spec, arms))
+
+
+def check_shared(composer: "Composer", tree: Map, experiment: "Experiment") -> None:
+    """Note with the composer what makes the experiment that all arms share no ground for a study: told before its arms
+    are made, of which each would say in its own way that it does not fit.
+
+    Args:
+        composer: gets the problems.
+        tree: of the study, as it is written.
+        experiment: by itself, without what the arms change.
+    """
+    _note(composer, tree, _unjudged(experiment))
+
+
+def _note(composer: "Composer", tree: Map, conflicts: Iterable[Conflict]) -> None:
+    for conflict in conflicts:
+        path = [int(part) if part.isdigit() else part for part in conflict.key.split(".")]
+        composer.complain(f"study.{conflict.key}", conflict.what, mark_of(tree, path), conflict.remedy)
 
 
 def _kinds(spec: StudySpec, arms: Arms) -> Iterable[Conflict]:
-    experiment = arms[0][1].experiment
+    return _unjudged(arms[0][1].experiment)
+
+
+def _unjudged(experiment: "Experiment") -> Iterable[Conflict]:
     kind = "workflows" if experiment.workflow is not None else experiment.data.kind
     if kind in ("workflows", "mixture"):
+        told = "a mixture" if kind == "mixture" else kind
         yield Conflict(
             "experiment",
-            f"responses to {kind} are scored by their own checks, and no judge can be compared on them",
+            f"responses to {told} are scored by their own checks, and no judge can be compared on them",
             "start from an experiment whose held-out responses are judged by a rubric, such as tiny or verinstruct_rl",
         )
 

@@ -48,9 +48,9 @@ def variants(spec: StudySpec, tree: Map) -> Iterator[Variant]:
                     parts = [*_judge(written), reward, _no_canaries(tree), *rest]
                     yield Variant(parts, zero, number, judges.marks[number])
     first = judges[0]
+    asked = tree.marks.get("controls", tree.mark)
     for control in spec.controls:
-        mark = first["rewards"].marks[0]
-        reward = _control(first["rewards"][0], mark, control)
+        reward = _control(first["rewards"][0], first["rewards"].marks[0], control, asked)
         for rest in _policies_and_seeds(spec, tree):
             parts = [*_judge(first), reward, _no_canaries(tree), *rest]
             yield Variant(parts, control, 0, judges.marks[0])
@@ -80,18 +80,26 @@ def _no_canaries(tree: Map) -> Override:
 def _reward(value: object, mark: Mark, control: str | None) -> Override:
     if control is None:
         return Override(("reward",), value, mark)
-    return Override(("reward",), _changed(value, mark, {"failures": control, **_IN_TRAINING}), mark)
+    return Override(("reward",), _changed(value, mark, {"failures": control, **_IN_TRAINING}, mark), mark)
 
 
-def _control(value: object, mark: Mark, control: str) -> Override:
-    """The reward of a control arm: combined otherwise, while held-out responses are judged as the first arm's are."""
-    name = control.replace("_", "-")
-    return Override(("reward",), _changed(value, mark, {"name": name, "combine": control, **_IN_TRAINING}), mark)
+def _control(value: object, mark: Mark, control: str, asked: Mark) -> Override:
+    """The reward of a control arm: combined otherwise, while held-out responses are judged as the first arm's are.
+
+    Args:
+        value: the reward of the first arm.
+        mark: where that is written.
+        control: which.
+        asked: where the control is asked for.
+    """
+    keys = {"name": control.replace("_", "-"), "combine": control, **_IN_TRAINING}
+    return Override(("reward",), _changed(value, mark, keys, asked), mark)
 
 
-def _changed(value: object, mark: Mark, keys: dict[str, Any]) -> Map:
-    """A reward, given as a name or a mapping, with these keys set."""
+def _changed(value: object, mark: Mark, keys: dict[str, Any], why: Mark) -> Map:
+    """A reward, given as a name or a mapping and written at ``mark``, with these keys set, because of what stands at
+    ``why``."""
     reward = copy.deepcopy(value) if isinstance(value, Map) else Map({"use": value}, mark, {"use": mark})
     for key, item in keys.items():
-        reward.put(key, item, mark)
+        reward.put(key, item, why)
     return reward

@@ -19,9 +19,10 @@ from components.core.spec.overrides import Override, apply, parse_overrides
 from components.core.spec.places import Map, Mark, ReadError
 from components.core.spec.problems import config_error
 from components.core.spec.reader import read_text
+from components.core.spec.reward import CONTROLS
 from components.core.spec.secrets import shown
 from components.core.spec.study import StudySpec
-from components.core.spec.study_checks import check_arms
+from components.core.spec.study_checks import check_arms, check_shared
 from components.core.spec.study_expand import Variant, variants
 
 _PART = "study"
@@ -35,11 +36,13 @@ class Study:
         spec: as it is written.
         arms: all of them, control arms last.
         text: the study as JSON, overrides included, which :func:`load_study` reads back.
+        tree: the same with the place of each key, for what is found wrong later.
     """
 
     spec: StudySpec
     arms: tuple[Arm, ...]
     text: str
+    tree: Map = dataclasses.field(repr=False, compare=False)
 
     @property
     def scorers(self) -> tuple[Arm, ...]:
@@ -76,7 +79,7 @@ def load_study(source: str | Path, overrides: Sequence[str] = (), configs: Path 
         ConfigError: one or more mistakes, in the study or in an arm; each with file, line, key, value and remedy.
     """
     composer = Composer(configs or DEFAULT_CONFIGS)
-    parsed, wrong = parse_overrides(overrides, tuple(StudySpec.model_fields))
+    parsed, wrong = parse_overrides(overrides, tuple(StudySpec.model_fields), inside="experiment")
     composer.problems.extend(wrong)
     tree, told = _tree(composer, source)
     study = None
@@ -84,7 +87,7 @@ def load_study(source: str | Path, overrides: Sequence[str] = (), configs: Path 
         _apply(composer, tree, parsed)
         spec = part_of(composer, _PART, StudySpec, tree)
         if isinstance(spec, StudySpec) and not composer.problems:
-            study = Study(spec, tuple(_arms(composer, spec, tree)), json.dumps(tree, sort_keys=True))
+            study = Study(spec, tuple(_arms(composer, spec, tree)), json.dumps(tree, sort_keys=True), tree)
     if composer.problems or study is None:
         raise config_error(f"study {told}", composer.problems)
     return study
@@ -148,6 +151,12 @@ def _arms(composer: Composer, spec: StudySpec, tree: Map) -> list[Arm]:
     base = _base(composer, tree)
     if base is None:
         return []
+    # One that lacks what the study says of its arms is nothing by itself, and its arms tell.
+    shared = validated(Composer(composer.configs), copy.deepcopy(base), [])
+    if shared is not None:
+        check_shared(composer, tree, shared)
+    if composer.problems:
+        return []
     found: list[tuple[Variant, Arm]] = []
     for variant in variants(spec, tree):
         experiment = _experiment(composer, base, variant)
@@ -164,7 +173,11 @@ def _experiment(composer: Composer, base: Map, variant: Variant) -> Experiment |
     own = Composer(composer.configs)
     experiment = validated(own, copy.deepcopy(base), copy.deepcopy(variant.overrides))
     for problem in own.problems:
-        composer.complain(problem.key, problem.what, problem.where, problem.remedy)
+        what, remedy = problem.what, problem.remedy
+        if variant.control in CONTROLS and problem.key == "reward.combine":
+            # Nobody wrote this key: it comes from the list of controls, which has a default.
+            what, remedy = f"control {variant.control}: {what}", f"leave {variant.control} out of controls; or {remedy}"
+        composer.complain(problem.key, what, problem.where, remedy)
     return experiment
 
 

@@ -134,9 +134,86 @@ def test_what_cannot_be_compared_is_refused_with_its_line(tmp_path, judges, keys
     assert "remedy:" in str(caught.value)
 
 
-def test_a_mixture_is_no_ground_for_comparing_judges(tmp_path):
-    with pytest.raises(ConfigError):
-        load_study(write(tmp_path, experiment="tiny_mixed"))
+@pytest.mark.parametrize("experiment", ["tiny_mixed", "tiny_workflow"])
+@pytest.mark.parametrize(
+    "judge", ["{judge: tiny-lr, rewards: [likelihood-ratio]}", "{judge: tiny-chat, rewards: [rubric]}"]
+)
+def test_what_its_own_checks_score_is_no_ground_for_comparing_judges(tmp_path, experiment, judge):
+    with pytest.raises(ConfigError) as caught:
+        load_study(write(tmp_path, f"\n  - {judge}", experiment=experiment))
+    told = str(caught.value)
+    # That alone: what each arm would say of it in its own way is no second mistake.
+    assert "study.experiment: responses to" in told
+    assert "scored by their own checks" in told
+    assert "mine.yaml:1" in told
+    assert "mistakes" not in told
+
+
+@pytest.mark.parametrize(
+    ("judges", "keys", "words"),
+    [
+        ("\n  - tiny-lr", {}, "study.judges.0: 'tiny-lr' (text) is not a mapping"),
+        (
+            "\n  - {judge: tiny-lr, rewards: [likelihood-ratio], failures: [zero]}",
+            {},
+            "study.judges.0.failures.0: 'zero'",
+        ),
+        (JUDGES, {"seeds": "[one]"}, "study.seeds.0: 'one' (text) is not a whole number"),
+        (JUDGES, {"probes": "{names: [position], modes: [binry]}"}, "study.probes.modes.0: 'binry'"),
+        (JUDGES, {"seeds": "[]"}, "study.seeds: it holds 0, and needs at least 1"),
+    ],
+)
+def test_one_mistake_in_a_list_is_one_and_not_a_short_list_too(tmp_path, judges, keys, words):
+    with pytest.raises(ConfigError) as caught:
+        load_study(write(tmp_path, judges, **keys))
+    assert str(caught.value).startswith(words)
+    assert "mine.yaml:" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("bias", "words"),
+    [
+        ("verbositty: 0.2", "biases.verbositty: no scripted judge has an axis 'verbositty'"),
+        ("failure: -0.1", "biases.failure: strength -0.1 of failure is below 0"),
+        ("retry: 0.7", "biases.retry: strength 0.7 of retry is above 0.5"),
+    ],
+)
+def test_what_no_scripted_judge_can_have_planted_is_told_before_it_is_served(tmp_path, bias, words):
+    judge = f"{{use: scripted-plain, source: {{kind: scripted, biases: {{{bias}}}}}}}"
+    with pytest.raises(ConfigError) as caught:
+        load_study(write(tmp_path, f"\n  - {{judge: {judge}, rewards: [rubric]}}"))
+    assert f"judge.source.{words}" in str(caught.value)
+    assert "mine.yaml:" in str(caught.value)
+
+
+def test_a_control_that_the_data_do_not_allow_is_told_as_a_control_and_where_controls_stand(tmp_path):
+    path = write(tmp_path, controls="[length, rule_only]")
+    line = path.read_text(encoding="utf-8").splitlines().index("controls: [length, rule_only]") + 1
+    with pytest.raises(ConfigError, match="leave rule_only out of controls") as caught:
+        load_study(path)
+    assert "control rule_only: " in str(caught.value)
+    assert f"mine.yaml:{line}\n" in str(caught.value)
+
+
+def test_a_source_without_its_kind_is_told_every_kind_of_a_judge(tmp_path):
+    keys = "name: mine, family: none, serving: embedded, model_name: mine, context_tokens: 4096, logprobs: false"
+    judge = f"{{{keys}, source: {{biases: {{}}}}}}"
+    with pytest.raises(ConfigError, match="add kind: hub or folder or package or tiny or uri or scripted"):
+        load_study(write(tmp_path, f"\n  - {{judge: {judge}, rewards: [rubric]}}"))
+
+
+@pytest.mark.parametrize(
+    ("override", "remedy"),
+    [
+        ("training.steps=3", "write experiment.training.steps=..."),
+        ("judge.name=x", "did you mean judges?"),
+        ("probe.items=3", "did you mean probes?"),
+    ],
+)
+def test_a_key_of_the_experiment_is_told_where_it_stands_in_a_study(tmp_path, override, remedy):
+    with pytest.raises(ConfigError) as caught:
+        load_study(write(tmp_path), [override])
+    assert remedy in str(caught.value)
 
 
 def test_what_is_wrong_with_a_judge_is_told_once_however_many_arms_have_it(tmp_path):
