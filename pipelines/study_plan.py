@@ -24,26 +24,7 @@ def plan_study(study: "Study") -> tuple[list[str], Sequence["Problem"]]:
     """
     plan = make_plan([arm.experiment for arm in study.arms], Assumptions(), queued=True)
     lines = [_head(study), "", *_table(study.arms, plan.runs), "", *_scoring(study), "", *_smallest(study), ""]
-    return [*lines, *_notes(study)], [*plan.problems, *_scripts(study)]
-
-
-def _scripts(study: "Study") -> Iterable["Problem"]:
-    """Biases that no script can have: a judge of them would not come up."""
-    from components.bias.scripted.judge import ScriptedJudge
-    from components.core.errors import ConfigError
-    from components.core.spec.places import Mark
-    from components.core.spec.problems import Problem
-    from components.core.spec.source import ScriptedSource
-
-    judges = {judge.name: judge.source for scorer in study.scorers for judge in scorer.experiment.judges()}
-    for name, source in judges.items():
-        if isinstance(source, ScriptedSource):
-            try:
-                ScriptedJudge(source.biases)
-            except ConfigError as error:
-                yield Problem(
-                    f"judges.{name}.source.biases", error.what, Mark(f"study {study.spec.name}"), error.remedy
-                )
+    return [*lines, *_notes(study)], plan.problems
 
 
 def _head(study: "Study") -> str:

@@ -1,5 +1,8 @@
 """A script's biases are looked at before anything starts: a judge of others would not come up."""
 
+import pytest
+
+from components.core.errors import ConfigError
 from components.core.spec.study_load import load_study
 from pipelines.study_plan import plan_study
 
@@ -16,11 +19,10 @@ drift: null
 """
 
 
-def test_a_bias_on_no_axis_is_a_mistake_of_the_plan() -> None:
-    _, problems = plan_study(load_study(_STUDY.format(axis="verbosty")))
-    (problem,) = [each for each in problems if each.key == "judges.scripted-plain.source.biases"]
-    assert problem.what == "no axis 'verbosty'"
-    assert "verbosity" in problem.remedy
+def test_a_bias_on_no_axis_is_a_mistake_of_the_study() -> None:
+    with pytest.raises(ConfigError, match="no scripted judge has an axis 'verbosty'") as caught:
+        load_study(_STUDY.format(axis="verbosty"))
+    assert "did you mean verbosity?" in str(caught.value)
 
 
 def test_a_bias_on_an_axis_is_none() -> None:

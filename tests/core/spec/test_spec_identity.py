@@ -159,7 +159,7 @@ EXPERIMENTS = st.fixed_dictionaries(
         "points": st.floats(0.001, 1000),
         "temperature": st.floats(min_value=0, max_value=1000, exclude_min=True),
         "rate": st.floats(min_value=0, max_value=1, exclude_min=True),
-        "steps": st.integers(1, 10**9),
+        "steps": st.integers(1, 10**6),
         "lora": st.none() | st.fixed_dictionaries({"rank": st.integers(1, 1024), "alpha": st.integers(1, 10**6)}),
     }
 )

@@ -160,7 +160,7 @@ def test_what_its_own_checks_score_is_no_ground_for_comparing_judges(tmp_path, e
         ),
         (JUDGES, {"seeds": "[one]"}, "study.seeds.0: 'one' (text) is not a whole number"),
         (JUDGES, {"probes": "{names: [position], modes: [binry]}"}, "study.probes.modes.0: 'binry'"),
-        (JUDGES, {"seeds": "[]"}, "study.seeds: it holds 0, and needs at least 1"),
+        (JUDGES, {"seeds": "[]"}, "study.seeds: an empty list is too short: it takes 1 entry at least"),
     ],
 )
 def test_one_mistake_in_a_list_is_one_and_not_a_short_list_too(tmp_path, judges, keys, words):
