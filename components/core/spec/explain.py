@@ -108,7 +108,8 @@ def _explain(found: Any, key: tuple[int | str, ...], model: type[BaseModel], tre
     if kind == "union_tag_invalid":
         return f"{shown(context['tag'])} is no kind of model source", f"set kind to one of {context['expected_tags']}"
     if kind == "union_tag_not_found":
-        return "a model source needs its kind", f"add kind: {' or '.join(kinds(field_at(model, key, tree)))}"
+        *first, last = kinds(field_at(model, key, tree))
+        return "a model source needs its kind", f"add kind: {', '.join(first)} or {last}"
     if kind == "string_pattern_mismatch":
         return f"{value} is not allowed", _pattern_remedy(name, context["pattern"], doc)
     if kind == "json_invalid":

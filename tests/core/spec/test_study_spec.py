@@ -198,7 +198,7 @@ def test_a_control_that_the_data_do_not_allow_is_told_as_a_control_and_where_con
 def test_a_source_without_its_kind_is_told_every_kind_of_a_judge(tmp_path):
     keys = "name: mine, family: none, serving: embedded, model_name: mine, context_tokens: 4096, logprobs: false"
     judge = f"{{{keys}, source: {{biases: {{}}}}}}"
-    with pytest.raises(ConfigError, match="add kind: hub or folder or package or tiny or uri or scripted"):
+    with pytest.raises(ConfigError, match="add kind: hub, folder, package, tiny, uri or scripted"):
         load_study(write(tmp_path, f"\n  - {{judge: {judge}, rewards: [rubric]}}"))
 
 
