@@ -57,8 +57,9 @@ def _could_find(judge: Judge) -> str:
     least = sorted(bias.detectable for bias in judge.biases if bias.detectable is not None)
     if not least:
         return ""
-    sizes = dict.fromkeys(f"{each:.2f}" for each in (least[0], least[-1]))
-    return f" An effect must be {' to '.join(sizes)}, by the probe, to be found four times in five."
+    sizes = list(dict.fromkeys(f"{each:.2f}" for each in (least[0], least[-1])))
+    told = sizes[0] if len(sizes) == 1 else f"{sizes[0]} to {sizes[1]}, by the probe,"
+    return f" An effect must be {told} to be found four times in five."
 
 
 def _size(bias: Bias) -> float:
