@@ -13,7 +13,7 @@ def told(parts: Sequence[Part]) -> list[str]:
     """A line a probe and mode."""
     found = []
     for part in parts:
-        items, texts = len(part.items), len({item.text_id for item in part.items})
+        items, texts = len(part.counted), len({item.text_id for item in part.counted})
         head = f"{part.probe.name:<18}{part.mode.value:<10}{items:>5} items of {texts:>3} texts"
         if texts < 2:
             found.append(f"{head}: too few to find anything")

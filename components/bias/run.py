@@ -10,7 +10,7 @@ from components.bias.asking import Asking
 from components.bias.items import items_of
 from components.bias.mounted import NOTHING, Mounted
 from components.bias.probe import Probe, Request, Skip
-from components.bias.types import Item, Mode, Outcome
+from components.bias.types import Item, Measure, Mode, Outcome, Role
 from components.core.errors import GavelError
 from components.core.progress import Progress
 from components.judge.memory import Ledger
@@ -23,6 +23,9 @@ _AHEAD: Final = 4
 """Items under way for each call that the judge takes at once. The engine keeps the limits; this bounds memory."""
 _LEAST_REPEATS: Final = 2
 """Repetitions of a probe that lives on them, whatever was asked for."""
+
+_COMPARED: Final = frozenset({Measure.SHIFT, Measure.FAILURE})
+"""Measures whose changed form is held against the placebo."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -38,6 +41,12 @@ class Part:
     def calls(self) -> int:
         """Units of work: an item asked once."""
         return len(self.items) * (1 + self.repeats)
+
+    @property
+    def counted(self) -> tuple[Item, ...]:
+        """Items that the effect is a mean of: where others have a placebo, pairs without one stand apart."""
+        having = tuple(item for item in self.items if Role.PLACEBO in item.forms)
+        return having if self.probe.measure in _COMPARED and having else self.items
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -85,8 +94,9 @@ def plan_probes(
         mounted: data sets of the user.
 
     Raises:
-        ContractError: a probe breaks the limits of :mod:`components.bias.items`.
+        ContractError: a probe breaks the limits of :mod:`components.bias.items`, or the mounted folder is not there.
     """
+    mounted.check()
     request = Request(seed, mounted, spec.model_name, spec.family)
     parts, skipped = [], []
     for probe in probes:

@@ -2,8 +2,7 @@
 
 from components.bias.power import assumed_sd, detectable
 from components.bias.result_judges import Detectable
-from components.bias.run import Part, Plan
-from components.bias.types import Item, Measure, Role
+from components.bias.run import Plan
 
 
 def detectables(plan: Plan, alpha: float) -> list[Detectable]:
@@ -15,7 +14,7 @@ def detectables(plan: Plan, alpha: float) -> list[Detectable]:
     """
     found = []
     for part in plan.parts:
-        items = counted(part)
+        items = part.counted
         texts = len({item.text_id for item in items})
         sd = assumed_sd(part.probe.measure, part.mode)
         found.append(
@@ -30,10 +29,3 @@ def detectables(plan: Plan, alpha: float) -> list[Detectable]:
             )
         )
     return found
-
-
-def counted(part: Part) -> list[Item]:
-    """The items that the probe's effect is a mean of: where others have a placebo, pairs without one stand apart."""
-    compared = part.probe.measure in (Measure.SHIFT, Measure.FAILURE)
-    having = [item for item in part.items if Role.PLACEBO in item.forms]
-    return having if compared and having else list(part.items)
