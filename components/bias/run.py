@@ -83,8 +83,9 @@ def plan_probes(
         mounted: data sets of the user.
 
     Raises:
-        ContractError: a probe breaks the limits of :mod:`components.bias.items`.
+        ContractError: a probe breaks the limits of :mod:`components.bias.items`, or the mounted folder is not there.
     """
+    mounted.check()
     request = Request(seed, mounted, spec.model_name, spec.family)
     parts, skipped = [], []
     for probe in probes:

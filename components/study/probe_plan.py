@@ -22,7 +22,6 @@ def plan_of(probes: "StudyProbes", judge: "JudgeSpec", experiment: "Experiment",
         ContractError: a probe breaks the limits of its items, or the folder that is to be mounted is not there.
     """
     mounted = mounted_of(probes)
-    mounted.check()
     modes = [Mode(mode) for mode in probes.modes]
     wanted = named(probes.names)
     return plan_probes(judge, experiment.reward, wanted, modes, probes.items, seed, probes.repeats, mounted)

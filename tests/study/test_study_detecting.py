@@ -1,5 +1,6 @@
 """The smallest effects that a study's probes find: of the items that their effects are means of."""
 
+from components.bias.least import told
 from components.bias.power import assumed_sd, detectable
 from components.bias.probe import Request, all_probes
 from components.bias.run import Part, Plan
@@ -16,6 +17,8 @@ def test_decided_pairs_without_a_placebo_find_no_shift() -> None:
     texts = len({item.text_id for item in own})
     assert (found.n_items, found.n_texts) == (48, texts)
     assert found.effect == detectable(48, texts, assumed_sd(Measure.SHIFT, Mode.BINARY), 0.05)
+    (line,) = told([Part(probe, Mode.BINARY, own + pairs, 0)])
+    assert f"48 items of {texts:>3} texts" in line
 
 
 def test_of_the_first_place_every_pair_counts() -> None:
