@@ -67,7 +67,7 @@ def _judge(study: "Study", about: Probed, held: Mapping[str, Sequence[Held]], co
     measures = {probe.name: probe.measure for probe in probes.values()}
     effects = measure_effects(outcomes, measures, confidence=confidence)
     seed = study.spec.seeds[0]
-    again = noises(outcomes, seed=seed)
+    again = noises(outcomes)
     least = {(each.probe, each.mode): each.effect for each in detectables(plan, study.spec.probes.alpha)}
     planted = planted_effects(about.source, plan) if isinstance(about.source, ScriptedSource) else None
     biases = [
