@@ -134,7 +134,7 @@ def _sizes(
 
 
 def leakages(
-    probed: Sequence[Probed], wins: Mapping[tuple[str, str], Sequence[Win]], seed: int, confidence: float
+    probed: Sequence[Probed], wins: Mapping[tuple[str, str], Sequence[Win]], confidence: float
 ) -> list[Leakage]:
     """The preference leakage score of every two judges that trained policies."""
     by_name = {judge.name: judge for judge in probed}
@@ -144,7 +144,7 @@ def leakages(
         Leakage(
             judges=(one, other),
             relation=f"each trained by its judge; judges of {_kinship(by_name.get(one), by_name.get(other))}",
-            score=leakage_estimate(pairs, one, other, seed=seed, confidence=confidence),
+            score=leakage_estimate(pairs, one, other, confidence=confidence),
         )
         for one, other in itertools.combinations(students, 2)
     ]

@@ -48,9 +48,9 @@ def findings(
     trained = [arm for arm in done if not arm.control and arm.judge is not None]
     seed = study.spec.seeds[0]
     contrasts, alike = group_contrasts(probed, judges, trained, seed, confidence)
-    mitigations, unremedied = remedies(probed, arms, wins, seed, confidence)
+    mitigations, unremedied = remedies(probed, arms, wins, confidence)
     chances, unequal = opportunities(probed, held, confidence)
-    leakage = leakages(probed, wins, seed, confidence)
+    leakage = leakages(probed, wins, confidence)
     unleaked = [] if leakage else [Absent(what="preference leakage", reason=NO_LEAKAGE)]
     return Findings(
         predictions=tuple(
@@ -81,7 +81,7 @@ def _prediction(
         assert drift.value is not None
         rows.append(prediction.Arm(judge.name, arm.seed, bias.effect.value, drift.value))
     fit = prediction.predict(rows, seed=seed, confidence=confidence)
-    why = fit.reason or "no interval could be drawn"
+    why = fit.reason or "the judges lie on one line: no spread to draw an interval from"
     slope = (
         Estimate.missing(why)
         if fit.slope is None
