@@ -149,8 +149,9 @@ def test_a_thousand_paired_differences_are_covered(name: str) -> None:
 def test_a_thousand_reductions_are_covered(name: str) -> None:
     truth = abs(EFFECTS[name].plain) - abs(EFFECTS[name].remedied)
     share = covered(((each.low, each.high) for each in _smaller(EFFECTS[name], 1000)), truth)
-    # A hull of two signs covers more often than it says; docs/bias-statistics.md.
-    assert LOW <= share <= (0.99 if EFFECTS[name].texts < 9 else HIGH)
+    # A hull of two signs covers more often than it says (docs/bias-statistics.md): 97.8 % was the most that was seen,
+    # and 1,000 draws of it give more than 99.0 % in some one of 700 series.
+    assert LOW <= share <= 0.990
 
 
 @pytest.mark.coverage
@@ -171,7 +172,10 @@ def test_a_thousand_rates_at_equal_length_are_covered(name: str) -> None:
         "raw": covered(((each.raw_low, each.raw_high) for each in found), cell.raw()),
         "controlled": covered(((each.low, each.high) for each in found), cell.controlled()),
     }
-    assert all(LOW <= each <= HIGH for each in shares.values()), shares
+    assert LOW <= shares["raw"] <= HIGH, shares
+    # The jackknife's error of a fit is too large rather than too small (Efron and Stein 1981).
+    assert LOW <= shares["controlled"] <= 0.985, shares
+    # A hull where a side is open.
     assert covered(((each.smaller_low, each.smaller_high) for each in found), smaller) >= LOW
 
 
