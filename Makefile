@@ -253,7 +253,7 @@ test-suites: $(VENV)/.ready-dev ## Judges and writers killed many times, IFEval 
 	@$(PY) -m pytest -q -m suites
 
 .PHONY: test-coverage
-test-coverage: $(VENV)/.ready-dev ## How often the bias study's intervals hold what was planted, a thousand times an axis (about an hour of one core)
+test-coverage: $(VENV)/.ready-dev ## How often the bias study's intervals hold what was planted, a thousand times each (about 75 minutes of one core)
 	@$(PY) -m pytest -q -n $(JOBS) -m coverage
 
 .PHONY: test-planted

@@ -131,7 +131,7 @@ def estimate(
     quantile = t_quantile(confidence, df)
     low, high = max(scale[0], mean - quantile * error), min(scale[1], mean + quantile * error)
     if share:
-        low, high = _wilson(mean, mean * (1.0 - mean) / error**2, quantile)
+        low, high = wilson(mean, mean * (1.0 - mean) / error**2, quantile)
     elif min(values) >= 0.0 or max(values) <= 0.0:
         low, high = _one_signed(mean, error, quantile, scale, (low, high))
     return Estimate(mean, low, high, p, len(values), groups, error, df, confidence)
@@ -144,12 +144,18 @@ def _one_signed(
     the other way, the few that move are too few for the plain one."""
     end = scale[1] if mean > 0.0 else scale[0]
     part = mean / end
-    near, far = (side * end for side in _wilson(part, part * (1.0 - part) / (error / end) ** 2, quantile))
+    near, far = (side * end for side in wilson(part, part * (1.0 - part) / (error / end) ** 2, quantile))
     return min(plain[0], near, far), max(plain[1], near, far)
 
 
-def _wilson(share: float, n: float, quantile: float) -> tuple[float, float]:
-    """Wilson's interval for a number of trials that need not be whole."""
+def wilson(share: float, n: float, quantile: float) -> tuple[float, float]:
+    """Wilson's (1927) interval for a number of trials that need not be whole.
+
+    Args:
+        share: seen, in [0, 1].
+        n: trials, above 0.
+        quantile: of the normal distribution, or of t.
+    """
     squared = quantile**2
     middle = (share + squared / (2.0 * n)) / (1.0 + squared / n)
     half = quantile / (1.0 + squared / n) * math.sqrt(share * (1.0 - share) / n + squared / (4.0 * n * n))

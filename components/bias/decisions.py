@@ -9,23 +9,17 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from components.bias.calibration_interval import calibration_error
 from components.bias.clusters import CONFIDENCE, estimate
 from components.bias.estimate import Estimate
-from components.bias.gold import Bin, calibration, cohen_kappa
-from components.core.statistics import bootstrap_means, quantiles
+from components.bias.gold import Bin, calibration
+from components.bias.kappa import kappa_estimate
+from components.bias.ranking import area
 
-Floats = NDArray[np.float64]
-
-RESAMPLES: Final = 2000
 HALF: Final = 0.5
-_CELLS: Final = 2_000_000
-"""Weights held at a time: about 16 MB."""
-_ROUNDING: Final = 1e-9
-_DEFINED: Final = 0.95
-"""Share of the resamples that must have a value; with fewer the interval would be that of the others alone."""
+_NOTHING: Final = "no response with gold has a known judgement"
+_ONE_SIDED: Final = "it takes right and wrong responses"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -75,11 +69,12 @@ class Decided:
 
 
 def decided(decisions: Sequence[Decision], *, seed: int = 0, confidence: float = CONFIDENCE) -> Decided:
-    """Accuracy and the rates by :func:`components.bias.clusters.estimate`, the others by bootstrap over the clusters.
+    """Accuracy and the rates by :func:`components.bias.clusters.estimate`, kappa and ranking by leaving out one cluster
+    at a time (:func:`components.bias.jackknife.jackknifed`).
 
     Args:
         decisions: in any order; unknown ones are counted and left out.
-        seed: of the resampling.
+        seed: of the resampling for the calibration error.
         confidence: coverage of the intervals, in (0, 1).
     """
     known = [each for each in decisions if each.value is not None]
@@ -90,12 +85,12 @@ def decided(decisions: Sequence[Decision], *, seed: int = 0, confidence: float =
             [(float(each.accepted is each.right), each.cluster) for each in known],
             unknown,
             confidence,
-            "no response with gold has a known judgement",
+            _NOTHING,
         ),
-        kappa=_kappa(known, unknown, seed, confidence),
+        kappa=_kappa(known, unknown, confidence),
         accepts_right=accepting(decisions, right=True, confidence=confidence),
         accepts_wrong=accepting(decisions, right=False, confidence=confidence),
-        ranking=_ranking(known, unknown, seed, confidence),
+        ranking=_ranking(known, unknown, confidence),
         calibration_error=calibration_error(stated, seed=seed, confidence=confidence) if stated else None,
         curve=calibration(stated),
     )
@@ -131,76 +126,21 @@ def share(values: Sequence[tuple[float, str]], unknown: int, confidence: float, 
     )
 
 
-def _ranking(known: Sequence[Decision], unknown: int, seed: int, confidence: float) -> Estimate:
-    """The area under the ROC curve, resampled by weighting each cluster by how often it is drawn."""
-    values = np.array([each.value for each in known], dtype=np.float64)
-    right = np.array([each.right for each in known], dtype=bool)
-    if right.all() or not right.any():
-        why = "it takes right and wrong responses" if known else "no response with gold has a known judgement"
-        return Estimate.of(None, n=len(known), unknown=unknown, why=why)
-    names, places = np.unique(np.array([each.cluster for each in known], dtype=object), return_inverse=True)
-    order = np.argsort(values, kind="stable")
-    values, right, places = values[order], right[order], places[order]
-    # Runs of equal values: a right response beats the wrong ones of earlier runs, and half of those of its own.
-    starts = np.flatnonzero(np.r_[True, values[1:] != values[:-1]])
-    n = len(names)
-    draw, block = np.random.default_rng(seed), max(1, _CELLS // len(values))
-    drawn = [np.empty(0)]
-    for begin in range(0, RESAMPLES if n > 1 else 0, block):
-        picks = draw.multinomial(n, np.full(n, 1.0 / n), size=min(block, RESAMPLES - begin))
-        drawn.append(_areas(picks[:, places].astype(np.float64), right, starts))
-    whole = _areas(np.ones((1, len(values))), right, starts)
-    return _with_interval(float(whole[0]), np.concatenate(drawn), len(known), n, unknown, confidence)
-
-
-def _areas(weights: Floats, right: NDArray[np.bool_], starts: NDArray[np.intp]) -> Floats:
-    """Shape (resamples, responses) of weights, responses sorted by value -> the area of each resample."""
-    good = np.add.reduceat(weights * right, starts, axis=1)
-    bad = np.add.reduceat(weights * ~right, starts, axis=1)
-    below = np.cumsum(bad, axis=1) - bad
-    with np.errstate(invalid="ignore", divide="ignore"):
-        found: Floats = (good * (below + bad / 2.0)).sum(axis=1) / (good.sum(axis=1) * bad.sum(axis=1))
-    return found
-
-
-def _kappa(known: Sequence[Decision], unknown: int, seed: int, confidence: float) -> Estimate:
-    pairs = [(bool(each.accepted), each.right) for each in known]
-    # Where gold is one and the same throughout, kappa is 0 whatever the judge says.
-    one_sided = len({right for _, right in pairs}) < 2
-    value = None if one_sided else cohen_kappa([(str(accepted), str(right)) for accepted, right in pairs])
-    why = "it takes right and wrong responses" if known else "no response with gold has a known judgement"
-    names, places = np.unique(np.array([each.cluster for each in known], dtype=object), return_inverse=True)
-    if value is None:
-        return Estimate.of(None, n=len(known), clusters=len(names), unknown=unknown, why=why)
-    sums = np.zeros((len(names), 4))
-    np.add.at(
-        sums, places, np.array([[a and r, a and not r, r and not a, not (a or r)] for a, r in pairs], dtype=float)
+def _ranking(known: Sequence[Decision], unknown: int, confidence: float) -> Estimate:
+    if len({each.right for each in known}) < 2:
+        return Estimate.of(None, n=len(known), unknown=unknown, why=_ONE_SIDED if known else _NOTHING)
+    clusters = np.array([each.cluster for each in known], dtype=object)
+    value, span = area(
+        np.array([each.value for each in known], dtype=np.float64),
+        np.array([each.right for each in known], dtype=bool),
+        clusters,
+        confidence=confidence,
     )
-    drawn = _kappas(bootstrap_means(sums, resamples=RESAMPLES, seed=seed)) if len(names) > 1 else np.empty(0)
-    return _with_interval(value, drawn, len(known), len(names), unknown, confidence)
+    return Estimate.of(
+        value, span.low, span.high, n=len(known), clusters=len(set(clusters)), unknown=unknown, why=span.why
+    )
 
 
-def _kappas(cells: Floats) -> Floats:
-    """Cohen's kappa of tables given as mean counts (both, accepted alone, right alone, neither), row by row."""
-    both, accepted, right, neither = cells.T
-    with np.errstate(invalid="ignore", divide="ignore"):
-        total = both + accepted + right + neither
-        said, held = (both + accepted) / total, (both + right) / total
-        chance = said * held + (1.0 - said) * (1.0 - held)
-        found: Floats = ((both + neither) / total - chance) / (1.0 - chance)
-    return found
-
-
-def _with_interval(value: float, drawn: Floats, n: int, clusters: int, unknown: int, confidence: float) -> Estimate:
-    """The percentile interval of the resamples that have a value; NaN marks those that have none."""
-    low: float | None = None
-    high: float | None = None
-    defined = drawn[np.isfinite(drawn)]
-    why = "one text or prompt has no interval"
-    if drawn.size and defined.size < _DEFINED * drawn.size:
-        why = "many resamples have no such number: too little varies for an interval"
-    elif drawn.size and np.ptp(defined) < _ROUNDING:
-        why = "all resamples give the same: too little varies for an interval"
-    elif drawn.size:
-        low, high = quantiles(defined, confidence)
-    return Estimate.of(value, low, high, n=n, clusters=clusters, unknown=unknown, why=why)
+def _kappa(known: Sequence[Decision], unknown: int, confidence: float) -> Estimate:
+    ratings = [(bool(each.accepted), each.right, each.cluster) for each in known]
+    return kappa_estimate(ratings, unknown=unknown, why=_ONE_SIDED if known else _NOTHING, confidence=confidence)

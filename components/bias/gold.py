@@ -1,19 +1,19 @@
 """How far a judge agrees with gold: which of two responses people, or a key, hold for the better one."""
 
 import dataclasses
-import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-import numpy as np
-
-from components.bias.clusters import Estimate, estimate
+from components.bias import clusters
+from components.bias.clusters import CONFIDENCE
+from components.bias.estimate import Estimate
+from components.bias.kappa import Rating, kappa_estimate
 from components.bias.types import Mode, Outcome, Role
 from components.bias.values import by_item
 
 BINS: Final = 10
-_RESAMPLES: Final = 1000
+_ONE_SIDED: Final = "the better one always stands in the same place, or nothing was chosen"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Bin:
     high: float
     n: int
     said: float
-    right: Estimate
+    right: clusters.Estimate
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -42,41 +42,65 @@ class Agreement:
     Attributes:
         accuracy: share of items whose better response the judge prefers, over both orders; a tie is half.
         kappa: Cohen's kappa of the judge's single choices (each order one) against the place of the better response,
-            ties left out; None where there is none, or chance alone would always agree.
-        kappa_low: lower end of its bootstrap interval over texts, 95 %.
-        kappa_high: upper end.
-        choices: choices behind kappa.
+            ties left out; unknown where there is none, or the better one always stands in the same place.
         consistent: pairwise, share of items in which both orders prefer the same response (or both tie).
         curve: calibration, in parts of equal width; empty where the judge gives no probabilities.
         ece: expected calibration error (Guo et al. 2017): mean distance of said and right, weighted by items; None
             where there are no probabilities.
         unknown: items with gold and no known value.
         unswapped: pairwise, items of which an order is unknown, left out of ``consistent``.
-        unchosen: pairwise, unknown choices, left out of kappa.
     """
 
-    accuracy: Estimate
-    kappa: float | None
-    kappa_low: float | None
-    kappa_high: float | None
-    choices: int
-    consistent: Estimate | None
+    accuracy: clusters.Estimate
+    kappa: Estimate
+    consistent: clusters.Estimate | None
     curve: tuple[Bin, ...]
     ece: float | None
     unknown: int
     unswapped: int = 0
-    unchosen: int = 0
 
 
-def agreement(outcomes: Iterable[Outcome], *, seed: int = 0) -> Agreement:
-    """Out of the outcomes of one judge in one mode; items without gold are left out.
+@dataclasses.dataclass(frozen=True, slots=True)
+class Preferences:
+    """How often the better response is preferred.
+
+    Attributes:
+        known: for each item 1 where the better one gets more, 0 where the other does, one half for a tie; and its text.
+        unknown: items left out because a value is unknown.
+    """
+
+    known: list[tuple[float, str]]
+    unknown: int
+
+
+def preferences(outcomes: Iterable[Outcome]) -> Preferences:
+    """Out of the outcomes of one judge in one mode, items of several probes apart.
 
     Pairwise the changed form against the base decides; in the other modes the difference of their values, which ties
     where they are equal.
 
     Args:
+        outcomes: of base and changed forms whose gold is known.
+    """
+    named = [dataclasses.replace(each, item_id=_name(each)) for each in outcomes]
+    better: Mapping[str, Role | None] = {each.item_id: each.gold for each in named}
+    known, unknown = [], 0
+    for item_id, answers in by_item(named).items():
+        gain = answers.gain(Role.CHANGED)
+        if gain is None:
+            unknown += 1
+            continue
+        share = 0.5 if gain == 0.0 else float(gain > 0.0)
+        known.append((share if better[item_id] is Role.CHANGED else 1.0 - share, answers.text_id))
+    return Preferences(known, unknown)
+
+
+def agreement(outcomes: Iterable[Outcome], *, confidence: float = CONFIDENCE) -> Agreement:
+    """Out of the outcomes of one judge in one mode; items without gold are left out.
+
+    Args:
         outcomes: of one judge and mode.
-        seed: of kappa's bootstrap.
+        confidence: coverage of the intervals, in (0, 1).
 
     Raises:
         ValueError: outcomes of several judges or modes.
@@ -84,21 +108,10 @@ def agreement(outcomes: Iterable[Outcome], *, seed: int = 0) -> Agreement:
     wanted = [each for each in outcomes if each.gold is not None and each.role in (Role.BASE, Role.CHANGED)]
     if len({(each.judge, each.mode) for each in wanted}) > 1:
         raise ValueError("agreement is of one judge in one mode")
-    gold = {_name(each): each.gold for each in wanted}
-    named = [dataclasses.replace(each, item_id=_name(each)) for each in wanted]
-    scores: list[tuple[float, str]] = []
-    unknown = 0
-    for item_id, answers in by_item(named).items():
-        gain = answers.gain(Role.CHANGED)
-        if gain is None:
-            unknown += 1
-            continue
-        share = 0.5 if gain == 0.0 else float(gain > 0.0)
-        scores.append((share if gold[item_id] is Role.CHANGED else 1.0 - share, answers.text_id))
+    preferred = preferences(wanted)
     pairwise = any(each.mode is Mode.PAIRWISE for each in wanted)
-    choices = _choices(named) if pairwise else []
-    consistent = swap_consistency(named) if pairwise else None
-    low, high = _kappa_interval(choices, seed)
+    consistent = swap_consistency(wanted, confidence=confidence) if pairwise else None
+    unchosen = sum(each.value is None for each in wanted if each.role is Role.CHANGED and each.repeat == 0)
     said = [
         (each.probability, float(each.gold is Role.CHANGED), each.text_id)
         for each in wanted
@@ -106,21 +119,19 @@ def agreement(outcomes: Iterable[Outcome], *, seed: int = 0) -> Agreement:
     ]
     curve = calibration(said)
     return Agreement(
-        accuracy=_share(scores),
-        kappa=cohen_kappa([(one, other) for one, other, _ in choices]),
-        kappa_low=low,
-        kappa_high=high,
-        choices=len(choices),
+        accuracy=_share(preferred.known, confidence),
+        kappa=kappa_estimate(
+            _choices(wanted) if pairwise else [], unknown=unchosen, why=_ONE_SIDED, confidence=confidence
+        ),
         consistent=consistent,
         curve=curve,
         ece=expected_calibration_error(curve),
-        unknown=unknown,
-        unswapped=len(gold) - consistent.items if consistent is not None else 0,
-        unchosen=sum(each.value is None for each in named if each.role is Role.CHANGED and each.repeat == 0),
+        unknown=preferred.unknown,
+        unswapped=len({(each.probe, each.item_id) for each in wanted}) - consistent.items if consistent else 0,
     )
 
 
-def swap_consistency(outcomes: Iterable[Outcome]) -> Estimate:
+def swap_consistency(outcomes: Iterable[Outcome], *, confidence: float = CONFIDENCE) -> clusters.Estimate:
     """Share of pairs in which the same response is preferred in both orders, or both tie; first askings of changed
     forms alone. A pair with an unknown order is left out."""
     orders: dict[tuple[str, str], dict[str, Outcome]] = {}
@@ -132,18 +143,7 @@ def swap_consistency(outcomes: Iterable[Outcome]) -> Estimate:
         values = [each.value for each in pair.values()]
         if len(values) == 2 and None not in values:
             found.append((float(values[0] == values[1]), next(iter(pair.values())).text_id))
-    return _share(found)
-
-
-def cohen_kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
-    """Cohen's (1960) kappa of two raters; None without pairs, or where both always say one and the same."""
-    if not pairs:
-        return None
-    n = len(pairs)
-    same = sum(one == other for one, other in pairs) / n
-    labels = {label for pair in pairs for label in pair}
-    chance = sum(sum(p[0] == label for p in pairs) * sum(p[1] == label for p in pairs) for label in labels) / n**2
-    return None if math.isclose(chance, 1.0) else (same - chance) / (1.0 - chance)
+    return _share(found, confidence)
 
 
 def calibration(said: Sequence[tuple[float, float, str]], bins: int = BINS) -> tuple[Bin, ...]:
@@ -158,7 +158,7 @@ def calibration(said: Sequence[tuple[float, float, str]], bins: int = BINS) -> t
     for place in sorted(set(places)):
         part = [each for each, at in zip(said, places, strict=True) if at == place]
         mean = sum(probability for probability, _, _ in part) / len(part)
-        right = _share([(held, text) for _, held, text in part])
+        right = _share([(held, text) for _, held, text in part], CONFIDENCE)
         found.append(Bin(place / bins, (place + 1) / bins, len(part), mean, right))
     return tuple(found)
 
@@ -171,39 +171,20 @@ def expected_calibration_error(curve: Sequence[Bin]) -> float | None:
     return sum(part.n * abs(part.said - part.right.value) for part in curve if part.right.value is not None) / total
 
 
-def _choices(outcomes: Sequence[Outcome]) -> list[tuple[str, str, str]]:
-    """Place chosen, place of the better response, text."""
+def _choices(outcomes: Sequence[Outcome]) -> list[Rating]:
+    """Whether the first place is chosen, whether the better response stands there, and the text."""
     found = []
     for each in outcomes:
         if each.value in (0.0, 1.0) and each.role is Role.CHANGED and each.repeat == 0:
-            changed, base = ("second", "first") if each.order == "base_first" else ("first", "second")
-            better = changed if each.gold is Role.CHANGED else base
-            found.append((changed if each.value == 1.0 else base, better, each.text_id))
+            changed_first = each.order != "base_first"
+            chosen, better = each.value == 1.0, each.gold is Role.CHANGED
+            found.append((chosen == changed_first, better == changed_first, each.text_id))
     return found
 
 
-def _kappa_interval(choices: Sequence[tuple[str, str, str]], seed: int) -> tuple[float | None, float | None]:
-    """Percentile bootstrap over texts; None with fewer than two of them."""
-    by_text = [
-        [(one, other) for one, other, _ in group]
-        for _, group in itertools.groupby(sorted(choices, key=lambda each: each[2]), key=lambda each: each[2])
-    ]
-    if len(by_text) < 2:
-        return None, None
-    draw = np.random.default_rng(seed)
-    drawn = []
-    for picks in draw.integers(0, len(by_text), size=(_RESAMPLES, len(by_text))):
-        kappa = cohen_kappa([pair for pick in picks for pair in by_text[pick]])
-        if kappa is not None:
-            drawn.append(kappa)
-    if not drawn:
-        return None, None
-    low, high = np.quantile(drawn, [0.025, 0.975])
-    return float(low), float(high)
-
-
-def _share(values: Sequence[tuple[float, str]]) -> Estimate:
-    return estimate([value for value, _ in values], [text for _, text in values], scale=(0.0, 1.0), share=True)
+def _share(values: Sequence[tuple[float, str]], confidence: float) -> clusters.Estimate:
+    shares, texts = [value for value, _ in values], [text for _, text in values]
+    return clusters.estimate(shares, texts, scale=(0.0, 1.0), share=True, confidence=confidence)
 
 
 def _name(outcome: Outcome) -> str:

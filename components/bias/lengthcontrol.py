@@ -1,6 +1,7 @@
 """The win rate that is left when length is held equal, after length-controlled AlpacaEval (arXiv 2404.04475)."""
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Final
@@ -8,12 +9,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from components.bias.clusters import CONFIDENCE
+from components.bias.clusters import estimate
+from components.bias.jackknife import ALONE, error, jackknifed
+from components.bias.signs import possible
 
-RESAMPLES: Final = 500
 _HALF: Final = 0.5
-_UNFITTED: Final = 0.05
-"""Share of the resamples that may have no fit; with more the interval would be that of the others alone."""
+_ENDS: Final = (-0.5, 0.5)
+_UNFIT: Final = "length tells all wins apart, or all are alike: nothing can be fitted"
 _STEPS: Final = 50
 _FLAT: Final = 25.0
 """Log-odds beyond which a fit runs off to infinity: the wins can be told by length alone."""
@@ -28,16 +30,16 @@ class LengthControlled:
     Attributes:
         raw: win rate as it is.
         controlled: win rate at equal length; None where length tells all wins apart, or nothing can be fitted.
-        low: lower end of the controlled rate's bootstrap interval over texts.
+        low: lower end of the controlled rate's interval over texts.
         high: upper end.
         slope: log-odds a standard deviation of the difference in length adds, near 0.
         n: comparisons.
-        unfitted: resamples without a fit, left out of the intervals.
-        raw_low: lower end of the raw rate's interval, from the same resamples.
+        raw_low: lower end of the raw rate's interval.
         raw_high: upper end.
         smaller: how much nearer to one half the controlled rate is than the raw one; None without a controlled rate.
-        smaller_low: lower end of its interval, from the same resamples.
+        smaller_low: lower end of its interval.
         smaller_high: upper end.
+        why: why there is no controlled rate, or no interval; empty where both are there.
     """
 
     raw: float
@@ -46,24 +48,25 @@ class LengthControlled:
     high: float | None
     slope: float | None
     n: int
-    unfitted: int
     raw_low: float | None = None
     raw_high: float | None = None
     smaller: float | None = None
     smaller_low: float | None = None
     smaller_high: float | None = None
+    why: str = ""
 
 
-def length_controlled(
-    wins: Sequence[float], longer_by: Sequence[float], texts: Sequence[str], *, seed: int = 0
-) -> LengthControlled:
+def length_controlled(wins: Sequence[float], longer_by: Sequence[float], texts: Sequence[str]) -> LengthControlled:
     """Fit ``logit P(win) = a + b * tanh(d / sd(d))`` and read it off at d = 0.
+
+    The raw rate has the interval of :func:`components.bias.clusters.estimate`, the others that of
+    :func:`components.bias.jackknife.jackknifed` over the texts. Where a rate is less than a standard error away from
+    one half its side is chance; then the difference's interval is the hull of those with either side.
 
     Args:
         wins: 1, 1/2 or 0 a comparison, at least one.
         longer_by: difference d in words, one a comparison.
         texts: of each comparison.
-        seed: of the resampling.
 
     Raises:
         ValueError: lengths differ, or there is no comparison.
@@ -73,43 +76,39 @@ def length_controlled(
             f"{len(wins)} wins, {len(longer_by)} lengths, {len(texts)} texts; it takes as many, and one at least"
         )
     won, apart = np.asarray(wins, dtype=np.float64), np.asarray(longer_by, dtype=np.float64)
-    whole = _fit(won, apart)
-    places = [np.flatnonzero(np.asarray(texts, dtype=object) == text) for text in sorted(set(texts))]
-    drawn: list[tuple[float, float]] = []
-    unfitted = 0
-    if whole is not None and len(places) > 1:
-        draw = np.random.default_rng(seed)
-        for picks in draw.integers(0, len(places), size=(RESAMPLES, len(places))):
-            rows = np.concatenate([places[pick] for pick in picks])
-            again = _fit(won[rows], apart[rows])
-            if again is None:
-                unfitted += 1
-            else:
-                drawn.append((float(won[rows].mean()), _share(again[0])))
-    raw, controlled = float(won.mean()), None if whole is None else _share(whole[0])
-    found = LengthControlled(raw, controlled, None, None, None if whole is None else whole[1], len(won), unfitted)
-    if controlled is None:
-        return found
-    # The sides of one half are those of all comparisons: a resample on the other side counts as below 0.
+    plain = estimate(wins, texts, scale=(0.0, 1.0), share=True)
+    raw, fit = float(won.mean()), _fit(won, apart)
+    found = LengthControlled(raw, None, None, None, None, len(won), plain.low, plain.high)
+    if fit is None:
+        return dataclasses.replace(found, why=_UNFIT)
+    controlled = _share(fit[0])
     sides = (1.0 if raw >= _HALF else -1.0), (1.0 if controlled >= _HALF else -1.0)
-
-    def nearer(raw: float, controlled: float) -> float:
-        return sides[0] * (raw - _HALF) - sides[1] * (controlled - _HALF)
-
-    found = dataclasses.replace(found, smaller=nearer(raw, controlled))
-    if not drawn or unfitted > _UNFITTED * RESAMPLES:
-        return found
-    tail = (1.0 - CONFIDENCE) / 2.0
-    columns = np.array([(*pair, nearer(*pair)) for pair in drawn])
-    ends = [[float(end) for end in column] for column in np.quantile(columns, [tail, 1.0 - tail], axis=0).T]
+    smaller = sides[0] * (raw - _HALF) - sides[1] * (controlled - _HALF)
+    found = dataclasses.replace(found, controlled=controlled, slope=fit[1], smaller=smaller)
+    names = np.asarray(texts, dtype=object)
+    rows = [names != name for name in sorted(set(texts))]
+    if len(rows) < 2:
+        return dataclasses.replace(found, why=ALONE)
+    fits = [_fit(won[kept], apart[kept]) for kept in rows]
+    raws = np.array([won[kept].mean() for kept in rows])
+    rates = np.array([math.nan if each is None else _share(each[0]) for each in fits])
+    span = jackknifed(controlled, rates, (0.0, 1.0))
+    if span.low is None:
+        return dataclasses.replace(found, why=span.why)
+    open_sides = [possible(value - _HALF, error(each)) for value, each in ((raw, raws), (controlled, rates))]
+    spans = [
+        jackknifed(
+            side * (raw - _HALF) - other * (controlled - _HALF), side * raws - other * rates - (side - other) / 2, _ENDS
+        )
+        for side, other in itertools.product(*open_sides)
+    ]
     return dataclasses.replace(
         found,
-        low=ends[1][0],
-        high=ends[1][1],
-        raw_low=ends[0][0],
-        raw_high=ends[0][1],
-        smaller_low=ends[2][0],
-        smaller_high=ends[2][1],
+        low=span.low,
+        high=span.high,
+        smaller_low=min((each.low for each in spans if each.low is not None), default=None),
+        smaller_high=max((each.high for each in spans if each.high is not None), default=None),
+        why=spans[0].why,
     )
 
 

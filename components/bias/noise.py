@@ -8,14 +8,12 @@ from typing import Final, Literal
 
 import numpy as np
 
-from components.bias.clusters import CONFIDENCE, Estimate, estimate
+from components.bias.clusters import Estimate, estimate
+from components.bias.jackknife import Span, jackknifed
 from components.bias.types import Outcome
-from components.core.statistics import bootstrap_means, quantiles
 
 Metric = Literal["nominal", "interval"]
-_RESAMPLES: Final = 2000
-_DEFINED: Final = 0.95
-"""Share of the resamples that must have an alpha; with fewer the interval would be that of the others alone."""
+_ROUNDING: Final = 1e-9
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -27,8 +25,8 @@ class Noise:
         apart: mean size of the difference of two repetitions, in the unit of a value; clustered by text. An effect of
             one item cannot be told from repeating it where it is no larger.
         alpha: Krippendorff's alpha over all questions; None where all known values are equal or no question has two.
-        alpha_low: lower end of its interval, by bootstrap over texts (Zapf et al. 2016, doi 10.1186/s12874-016-0200-9);
-            None where it cannot be drawn, and for the nominal metric.
+        alpha_low: lower end of its interval, by leaving out one text at a time; None where it cannot be drawn, and for
+            the nominal metric.
         alpha_high: upper end.
         questions: those with two known values or more.
         single: those with fewer, left out.
@@ -43,13 +41,12 @@ class Noise:
     single: int
 
 
-def noise(outcomes: Iterable[Outcome], metric: Metric = "interval", *, seed: int = 0) -> Noise:
+def noise(outcomes: Iterable[Outcome], metric: Metric = "interval") -> Noise:
     """Out of the outcomes of one judge, in one mode.
 
     Args:
         outcomes: a question is an item, role and order; its repetitions are the readings.
         metric: how far two values are apart: ``nominal``, equal or not; ``interval``, the squared difference.
-        seed: of alpha's bootstrap.
 
     Raises:
         ValueError: outcomes of several judges or modes, which are no repetitions of each other.
@@ -68,13 +65,14 @@ def noise(outcomes: Iterable[Outcome], metric: Metric = "interval", *, seed: int
     again = {key: values for key, values in readings.items() if len(values) > 1}
     shares = [_contradicting(values) for values in again.values()]
     named = [texts[key] for key in again]
-    low, high = _alpha_interval(list(again.values()), named, seed) if metric == "interval" else (None, None)
+    alpha = krippendorff_alpha(list(again.values()), metric)
+    span = _alpha_interval(list(again.values()), named, alpha if metric == "interval" else None)
     return Noise(
         flips=estimate(shares, named, scale=(0.0, 1.0), share=True),
         apart=estimate([_distance(values) for values in again.values()], named, scale=(0.0, 1.0), share=True),
-        alpha=krippendorff_alpha(list(again.values()), metric),
-        alpha_low=low,
-        alpha_high=high,
+        alpha=alpha,
+        alpha_low=span.low,
+        alpha_high=span.high,
         questions=len(again),
         single=len(readings) - len(again),
     )
@@ -116,29 +114,27 @@ def _distance(values: Sequence[float]) -> float:
     return sum(abs(one - other) for one, other in pairs) / len(pairs)
 
 
-def _alpha_interval(units: Sequence[Sequence[float]], texts: Sequence[str], seed: int) -> tuple[float | None, ...]:
-    """Percentile bootstrap of alpha with the squared difference, whole texts drawn.
+def _alpha_interval(units: Sequence[Sequence[float]], texts: Sequence[str], alpha: float | None) -> Span:
+    """Of alpha with the squared difference, whole texts left out.
 
     The sum of squared differences of all ordered pairs of n values is twice (n times their sum of squares, less their
     sum's square), so that alpha needs four sums a text.
     """
+    if alpha is None:
+        return Span(None, None, "")
     names = sorted(set(texts))
-    if len(names) < 2:
-        return None, None
     sums = np.zeros((len(names), 4))
     for unit, text in zip(units, texts, strict=True):
         values = np.asarray(unit)
         n, total, squares = len(values), float(values.sum()), float((values**2).sum())
         seen = 2.0 * (n * squares - total**2) / (n - 1)
         sums[names.index(text)] += (seen, n, total, squares)
-    seen, n, total, squares = (bootstrap_means(sums, resamples=_RESAMPLES, seed=seed) * len(names)).T
+    seen, n, total, squares = (sums.sum(axis=0) - sums).T
     with np.errstate(invalid="ignore", divide="ignore"):
         chance = 2.0 * (n * squares - total**2) / (n - 1.0)
-        drawn = 1.0 - seen / chance
-    drawn = drawn[np.isfinite(drawn)]
-    if drawn.size < _DEFINED * _RESAMPLES or np.ptp(drawn) < 1e-9:
-        return None, None
-    return quantiles(drawn, CONFIDENCE)
+        # What is left may be all one value, and its chance a rounding error.
+        without = np.where(chance > _ROUNDING * n, 1.0 - seen / chance, np.nan)
+    return jackknifed(alpha, without, (-1.0, 1.0), uneven=True)
 
 
 def _apart(one: float, other: float, metric: Metric) -> float:

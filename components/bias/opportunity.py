@@ -4,6 +4,8 @@ A bias as a difference of true-positive rates (Hardt et al. 2016, arXiv 1610.024
 all that is compared is right. For a judge's own writing it is the measure of arXiv 2410.21819.
 """
 
+import math
+from collections import defaultdict
 from collections.abc import Sequence
 
 from components.bias.clusters import CONFIDENCE, estimate
@@ -39,8 +41,8 @@ def apart(
 ) -> Estimate:
     """Of responses that have the factor, less of others that lack it.
 
-    The interval is made of those of the two shares (Newcombe 1998, method 10; Zou and Donner 2008), each clustered by
-    text. Where both have texts in common, it is too wide rather than too narrow.
+    The interval is made of those of the two shares, each clustered by text, and of the correlation of their errors over
+    the texts that both have in common (Newcombe 1998, method 10; Zou 2007, doi 10.1037/1082-989X.12.4.399).
 
     Args:
         having: right responses with the factor.
@@ -58,6 +60,27 @@ def apart(
     if one.low is None or one.high is None or other.low is None or other.high is None:
         why = "one of the two groups has one text or prompt alone"
         return Estimate.of(value, n=n, clusters=texts, unknown=unknown, why=why)
-    low = value - ((one.value - one.low) ** 2 + (other.high - other.value) ** 2) ** 0.5
-    high = value + ((one.high - one.value) ** 2 + (other.value - other.low) ** 2) ** 0.5
+    alike = _correlation(having, lacking)
+    low = value - _joined(one.value - one.low, other.high - other.value, alike)
+    high = value + _joined(one.high - one.value, other.value - other.low, alike)
     return Estimate.of(value, low, high, n=n, clusters=texts, unknown=unknown)
+
+
+def _joined(one: float, other: float, alike: float) -> float:
+    """Length of two errors together; the root of a rounding error below 0 is 0."""
+    return math.sqrt(max(0.0, one**2 + other**2 - 2.0 * alike * one * other))
+
+
+def _correlation(one: Sequence[Rated], other: Sequence[Rated]) -> float:
+    """Of the errors of two shares, from the deviations of each text's sum from what the share lets expect; 0 where the
+    two have no text in common, or one of them does not vary."""
+    parts: list[dict[str, float]] = []
+    for rows in (one, other):
+        mean, sums = sum(value for value, _ in rows) / len(rows), defaultdict[str, float](float)
+        for value, text in rows:
+            sums[text] += value - mean
+        parts.append(sums)
+    spread = math.prod(sum(part**2 for part in sums.values()) for sums in parts)
+    if spread <= 0.0:
+        return 0.0
+    return sum(part * parts[1].get(text, 0.0) for text, part in parts[0].items()) / math.sqrt(spread)

@@ -9,7 +9,6 @@ from components.bias.decisions import Decision, decided, share
 from components.bias.estimate import Estimate
 from components.bias.result_judges import Agreement, Bin
 from components.bias.types import Item, Mode, Outcome, Role
-from components.bias.values import by_item
 from components.collect_study.heldout import Held
 
 Items = Mapping[tuple[str, str], Item]
@@ -84,49 +83,26 @@ def _rows(source: str, mode: Mode, outcomes: Sequence[Outcome], seed: int, confi
     if not outcomes:
         return []
     if mode is Mode.PAIRWISE:
-        return [_pairs(source, gold.agreement(outcomes, seed=seed))]
+        return [_pairs(source, gold.agreement(outcomes, confidence=confidence))]
     decisions = [
         Decision(each.text_id, each.role is each.gold, each.value, each.probability)
         for each in outcomes
         if each.repeat == 0
     ]
-    return [_responses(source, mode, decisions, _better(outcomes, confidence), seed, confidence)]
+    preferred = gold.preferences(outcomes)
+    pairs = share(preferred.known, preferred.unknown, confidence, _NO_PAIRS)
+    return [_responses(source, mode, decisions, pairs, seed, confidence)]
 
 
 def _pairs(source: str, found: gold.Agreement) -> Agreement:
-    kappa = Estimate.of(
-        found.kappa,
-        found.kappa_low,
-        found.kappa_high,
-        n=found.choices,
-        unknown=found.unchosen,
-        why="judge and gold always say one and the same, or nothing was chosen"
-        if found.kappa is None
-        else "one text has no interval",
-    )
     consistent = None if found.consistent is None else of_clusters(found.consistent, found.unswapped, _NO_PAIRS)
     return Agreement(
         source=source,
         mode=Mode.PAIRWISE,
         accuracy=of_clusters(found.accuracy, found.unknown, _NO_PAIRS),
-        kappa=kappa,
+        kappa=found.kappa,
         consistency=consistent,
     )
-
-
-def _better(outcomes: Sequence[Outcome], confidence: float) -> Estimate:
-    """Share of items whose better response gets more."""
-    named = [dataclasses.replace(each, item_id=f"{each.probe}/{each.item_id}") for each in outcomes]
-    better = {each.item_id: each.gold for each in named}
-    known, unknown = [], 0
-    for item_id, answers in by_item(named).items():
-        gain = answers.gain(Role.CHANGED)
-        if gain is None:
-            unknown += 1
-            continue
-        won = 0.5 if gain == 0.0 else float(gain > 0.0)
-        known.append((won if better[item_id] is Role.CHANGED else 1.0 - won, answers.text_id))
-    return share(known, unknown, confidence, _NO_PAIRS)
 
 
 def _responses(

@@ -29,8 +29,9 @@ Values = dict[str, float]
 
 
 def bias_of(judge: Judge, axis: str) -> Bias | None:
-    """The judge's effect on a probe, in the mode that is nearest to training; None where it has none."""
-    mine = {bias.mode: bias for bias in judge.biases if bias.probe == axis and bias.effect.value is not None}
+    """The judge's effect on a probe, in the mode that is nearest to training; None where it has none with an interval:
+    what one text says is no judge's bias."""
+    mine = {bias.mode: bias for bias in judge.biases if bias.probe == axis and bias.effect.low is not None}
     return next((mine[mode] for mode in _PREFERRED if mode in mine), None)
 
 
@@ -134,7 +135,7 @@ def _sizes(
 
 
 def leakages(
-    probed: Sequence[Probed], wins: Mapping[tuple[str, str], Sequence[Win]], seed: int, confidence: float
+    probed: Sequence[Probed], wins: Mapping[tuple[str, str], Sequence[Win]], confidence: float
 ) -> list[Leakage]:
     """The preference leakage score of every two judges that trained policies."""
     by_name = {judge.name: judge for judge in probed}
@@ -150,7 +151,6 @@ def leakages(
                 one,
                 other,
                 unknown=sum(unknown.get((judge, student), 0) for judge in (one, other) for student in (one, other)),
-                seed=seed,
                 confidence=confidence,
             ),
         )

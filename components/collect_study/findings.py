@@ -48,9 +48,9 @@ def findings(
     trained = [arm for arm in done if not arm.control and arm.judge is not None]
     seed = study.spec.seeds[0]
     contrasts, alike = group_contrasts(probed, judges, trained, seed, confidence)
-    mitigations, unremedied = remedies(probed, arms, wins, seed, confidence)
+    mitigations, unremedied = remedies(probed, arms, wins, confidence)
     chances, unequal = opportunities(probed, held, confidence)
-    leakage = leakages(probed, wins, seed, confidence)
+    leakage = leakages(probed, wins, confidence)
     unleaked = [] if leakage else [Absent(what="preference leakage", reason=NO_LEAKAGE)]
     return Findings(
         predictions=tuple(
@@ -64,6 +64,13 @@ def findings(
         opportunities=tuple(chances),
         absent=(*unremedied, *alike, *unleaked, *unequal),
     )
+
+
+def _left_out(axis: str, arms: Sequence[Arm], judges: Mapping[str, Judge]) -> str:
+    """Judges that trained, and whose bias is not known well enough to predict anything by it."""
+    trained = dict.fromkeys(arm.judge for arm in arms if arm.judge in judges)
+    names = [name for name in trained if name is not None and bias_of(judges[name], axis) is None]
+    return f"left out, since their bias has no interval: {', '.join(names)}" if names else ""
 
 
 def _prediction(
@@ -82,7 +89,7 @@ def _prediction(
         assert drift.value is not None
         rows.append(prediction.Arm(judge.name, arm.seed, bias.effect.value, drift.value))
     fit = prediction.predict(rows, seed=seed, confidence=confidence)
-    why = fit.reason or "no interval could be drawn"
+    why = fit.reason or "the judges lie on one line: no spread to draw an interval from"
     slope = (
         Estimate.of(None, n=fit.arms, clusters=fit.judges, unknown=unknown, why=why)
         if fit.slope is None
@@ -97,5 +104,5 @@ def _prediction(
         judges=fit.judges,
         method=_METHOD,
         points=tuple(points),
-        note=fit.reason,
+        note="; ".join(filter(None, (fit.reason, _left_out(axis, arms, by_name)))),
     )

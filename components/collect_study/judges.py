@@ -71,7 +71,7 @@ def _judge(study: "Study", about: Probed, held: Mapping[str, Sequence[Held]], co
     measures = {probe.name: probe.measure for probe in probes.values()}
     effects = measure_effects(outcomes, measures, confidence=confidence)
     seed = study.spec.seeds[0]
-    again = noises(outcomes, seed=seed)
+    again = noises(outcomes)
     planted = planted_effects(about.source, plan) if isinstance(about.source, ScriptedSource) else None
     biases = [
         _bias(

@@ -4,11 +4,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from components.bias import clusters
 from components.bias.effects import SCALES, item_effects
 from components.bias.estimate import Estimate
 from components.bias.findings.remedies import Pair
-from components.bias.lengthcontrol import LengthControlled, length_controlled
+from components.bias.lengthcontrol import length_controlled
 from components.bias.probe import all_probes
 from components.bias.result_arms import Arm
 from components.bias.result_findings import Absent, Mitigation
@@ -17,7 +16,7 @@ from components.bias.values import ORDERS, ItemAnswers, by_item
 from components.collect_study.arms import Win
 from components.collect_study.drift_remedies import masking, panel_drifts
 from components.collect_study.probed import Probed
-from components.collect_study.remedied import TEXT, of_mean, of_pairs
+from components.collect_study.remedied import of_pairs
 
 _HALF: Final = 0.5
 _ABSENT: Final = {
@@ -33,7 +32,6 @@ def remedies(
     probed: Sequence[Probed],
     arms: Sequence[Arm],
     wins: Mapping[tuple[str, str], Sequence[Win]],
-    seed: int,
     confidence: float,
 ) -> tuple[list[Mitigation], list[Absent]]:
     """Every comparison that the study has, and those that it has not with the reason.
@@ -42,7 +40,6 @@ def remedies(
         probed: judges and what they said.
         arms: with their changes.
         wins: of trained policies.
-        seed: of what is resampled.
         confidence: coverage of the intervals; length control has 95 %.
     """
     found = [
@@ -51,11 +48,11 @@ def remedies(
         for each in (
             *_swapped(judge, confidence),
             *_referenced(judge, confidence),
-            *_at_equal_length(judge, seed),
+            *_at_equal_length(judge),
         )
     ]
     found += _panels(probed, confidence)
-    found += _lengths_of_wins(wins, seed)
+    found += _lengths_of_wins(wins)
     done = [arm for arm in arms if arm.state == "done"]
     found += masking(done, confidence)
     found += panel_drifts(probed, done, confidence)
@@ -110,7 +107,7 @@ def _referenced(judge: Probed, confidence: float) -> Iterator[Mitigation]:
         yield from of_pairs("reference", probe, judge.name, what, pairs, (0.0, 1.0), confidence)
 
 
-def _at_equal_length(judge: Probed, seed: int) -> Iterator[Mitigation]:
+def _at_equal_length(judge: Probed) -> Iterator[Mitigation]:
     """Wins of a changed good answer over the good answer as it is, which neither deserves, at equal length."""
     for probe, mode, outcomes in _parts(judge):
         if mode is not Mode.PAIRWISE or all_probes()[probe].measure is not Measure.SHIFT:
@@ -123,17 +120,17 @@ def _at_equal_length(judge: Probed, seed: int) -> Iterator[Mitigation]:
             sizes = [len(item.forms[role].response.split()) for role in (Role.CHANGED, Role.BASE)]
             rows.append(Win(item.text_id, share, float(sizes[0] - sizes[1])))
         what = "preference for the changed good answer over the same one unchanged, against that at equal length"
-        yield from _controlled(probe, judge.name, what, rows, seed)
+        yield from _controlled(probe, judge.name, what, rows)
 
 
-def _lengths_of_wins(wins: Mapping[tuple[str, str], Sequence[Win]], seed: int) -> Iterator[Mitigation]:
+def _lengths_of_wins(wins: Mapping[tuple[str, str], Sequence[Win]]) -> Iterator[Mitigation]:
     for (judge, trainer), rows in wins.items():
         if judge == trainer:
             what = "how often its own policies win against the policy before, above one half, and at equal length"
-            yield from _controlled("own policy", judge, what, rows, seed)
+            yield from _controlled("own policy", judge, what, rows)
 
 
-def _controlled(axis: str, judge: str, what: str, asked: Sequence[Win], seed: int) -> Iterator[Mitigation]:
+def _controlled(axis: str, judge: str, what: str, asked: Sequence[Win]) -> Iterator[Mitigation]:
     if not asked:
         return
     rows = [(row.share, row.longer_by, row.prompt) for row in asked if row.share is not None]
@@ -144,40 +141,24 @@ def _controlled(axis: str, judge: str, what: str, asked: Sequence[Win], seed: in
             name="length_control", axis=axis, judge=judge, what=what, plain=gone, mitigated=gone, reduction=gone
         )
         return
-    shares, prompts = [share for share, _, _ in rows], [prompt for _, _, prompt in rows]
-    found = length_controlled(shares, [longer for _, longer, _ in rows], prompts, seed=seed)
+    prompts = [prompt for _, _, prompt in rows]
+    found = length_controlled([share for share, _, _ in rows], [longer for _, longer, _ in rows], prompts)
     n, texts = len(rows), len(set(prompts))
-    why = _why_uncontrolled(found, texts)
-    if found.controlled is None or found.smaller is None:
-        plain = of_mean(clusters.estimate([share - _HALF for share in shares], prompts, scale=_ENDS), unknown=unknown)
-        gone = Estimate.of(None, n=n, clusters=texts, unknown=unknown, why=why)
-        yield Mitigation(
-            name="length_control", axis=axis, judge=judge, what=what, plain=plain, mitigated=gone, reduction=gone
-        )
-        return
 
-    def estimate(value: float, low: float | None, high: float | None, less: float) -> Estimate:
+    def told(value: float | None, low: float | None, high: float | None, less: float) -> Estimate:
         ends = (None, None) if low is None or high is None else (low - less, high - less)
-        return Estimate.of(value - less, *ends, n=n, clusters=texts, unknown=unknown, why=why)
+        value = None if value is None else value - less
+        return Estimate.of(value, *ends, n=n, clusters=texts, unknown=unknown, why=found.why)
 
     yield Mitigation(
         name="length_control",
         axis=axis,
         judge=judge,
         what=what,
-        plain=estimate(found.raw, found.raw_low, found.raw_high, _HALF),
-        mitigated=estimate(found.controlled, found.low, found.high, _HALF),
-        reduction=estimate(found.smaller, found.smaller_low, found.smaller_high, 0.0),
+        plain=told(found.raw, found.raw_low, found.raw_high, _HALF),
+        mitigated=told(found.controlled, found.low, found.high, _HALF),
+        reduction=told(found.smaller, found.smaller_low, found.smaller_high, 0.0),
     )
-
-
-_ENDS: Final = (-_HALF, _HALF)
-
-
-def _why_uncontrolled(found: LengthControlled, texts: int) -> str:
-    if found.controlled is None:
-        return "length tells all wins apart, or all are alike: nothing can be fitted"
-    return TEXT if texts < 2 else f"{found.unfitted} of the resamples cannot be fitted"
 
 
 def _panels(probed: Sequence[Probed], confidence: float) -> Iterator[Mitigation]:

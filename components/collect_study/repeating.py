@@ -15,12 +15,11 @@ _EQUAL: Final = "all askings of all items got one value: alpha compares with cha
 _STILL: Final = "too little varies between texts for an interval; that of the contradicting share stands beside it"
 
 
-def noises(outcomes: Sequence[Outcome], *, seed: int) -> list[Noise]:
+def noises(outcomes: Sequence[Outcome]) -> list[Noise]:
     """A row for each mode in which questions were asked again; none where none was.
 
     Args:
         outcomes: of one judge. A question with one known answer, its repetitions unknown, tells nothing and is counted.
-        seed: of alpha's resampling.
     """
     found = []
     for mode in Mode:
@@ -29,7 +28,7 @@ def noises(outcomes: Sequence[Outcome], *, seed: int) -> list[Noise]:
         again = [each for each in mine if (each.probe, each.item_id) in repeated]
         if not again:
             continue
-        told = noise(again, seed=seed)
+        told = noise(again)
         why = "no question has two known answers"
         if told.alpha is None:
             alpha_why = why if told.flips.value is None else _EQUAL

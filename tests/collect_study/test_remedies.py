@@ -76,7 +76,7 @@ def test_swapping_takes_off_what_place_alone_gives() -> None:
             return 0.5
         return 1.0 if order == "base_second" else 0.0
 
-    found, absent = remedies([_judge("j", "position", Mode.PAIRWISE, values)], [], {}, 1, 0.95)
+    found, absent = remedies([_judge("j", "position", Mode.PAIRWISE, values)], [], {}, 0.95)
     (swapped,) = _only(found, "swap_average")
     assert swapped.plain.value == pytest.approx(0.5 * 2 / 3)
     assert swapped.mitigated.value == 0.0
@@ -94,7 +94,7 @@ def test_a_reference_takes_off_what_worse_answers_get_without_one() -> None:
     def values(item, role, order):
         return None if item is unknown and role is Role.PLACEBO else given[role]
 
-    found, _ = remedies([_judge("j", "reference", Mode.BINARY, values)], [], {}, 1, 0.95)
+    found, _ = remedies([_judge("j", "reference", Mode.BINARY, values)], [], {}, 0.95)
     (shown,) = _only(found, "reference")
     assert shown.reduction.n == _ITEMS - 1
     assert (shown.plain.value, shown.mitigated.value, shown.reduction.value) == (0.75, 0.25, 0.5)
@@ -109,7 +109,7 @@ def test_a_member_alone_is_held_against_its_panel_on_the_same_items() -> None:
 
     member = _judge("a in p", "style", Mode.BINARY, alone, member=True)
     panel = _judge("p", "style", Mode.BINARY, together, members=("a in p",))
-    (found,) = _only(remedies([member, panel], [], {}, 1, 0.95)[0], "panel")
+    (found,) = _only(remedies([member, panel], [], {}, 0.95)[0], "panel")
     assert found.plain.value == pytest.approx(0.6)
     assert found.mitigated.value == pytest.approx(0.1)
     assert found.reduction.value == pytest.approx(0.5)
@@ -133,12 +133,12 @@ def _arm(judge: str, seed: int, words: float, *, zero: bool = False, mitigation:
 
 def test_masking_is_paired_by_seed_and_one_seed_has_no_interval() -> None:
     arms = [_arm("j", 1, -30.0, zero=True), _arm("j", 1, 4.0)]
-    (one,) = _only(remedies([], arms, {}, 1, 0.95)[0], "masking")
+    (one,) = _only(remedies([], arms, {}, 0.95)[0], "masking")
     assert (one.plain.value, one.mitigated.value, one.reduction.value) == (-30.0, 4.0, 26.0)
     assert one.reduction.low is None
     assert "one seed" in one.reduction.why
     arms += [_arm("j", 2, -34.0, zero=True), _arm("j", 2, 2.0), _arm("j", 3, -32.0, zero=True), _arm("j", 4, 0.0)]
-    (two,) = _only(remedies([], arms, {}, 1, 0.95)[0], "masking")
+    (two,) = _only(remedies([], arms, {}, 0.95)[0], "masking")
     # Seeds 1 and 2 have both: sizes 32 and 3.
     assert two.reduction.value == pytest.approx(29.0)
     assert two.reduction.n == 2
@@ -153,9 +153,7 @@ def test_policies_of_a_member_alone_are_held_against_those_of_the_panel() -> Non
     panel = _judge("p", "style", Mode.BINARY, lambda *_: 0.5, model="qwen, llama", members=("x in p",))
     arms = [_arm("a", seed, 10.0 + seed) for seed in (1, 2)] + [_arm("b", seed, 50.0) for seed in (1, 2)]
     arms += [_arm("p", seed, 2.0 * seed, mitigation="panel") for seed in (1, 2)]
-    found = [
-        each for each in _only(remedies([single, other, member, panel], arms, {}, 1, 0.95)[0], "panel") if each.drift
-    ]
+    found = [each for each in _only(remedies([single, other, member, panel], arms, {}, 0.95)[0], "panel") if each.drift]
     assert [each.what[:37] for each in found] == ["drift of policies that a trained alone"[:37]]
     assert found[0].reduction.value == pytest.approx(11.5 - 3.0)
 
@@ -163,13 +161,13 @@ def test_policies_of_a_member_alone_are_held_against_those_of_the_panel() -> Non
 def test_length_control_of_wins_of_ones_own_policies() -> None:
     # Without a difference in length the rate stays as it is, and nothing is taken off.
     rows = [Win(f"p{n}", float(n % 4 > 0), 0.0) for n in range(40)]
-    (found,) = _only(remedies([], [], {("j", "j"): rows, ("j", "k"): rows}, 1, 0.95)[0], "length_control")
+    (found,) = _only(remedies([], [], {("j", "j"): rows, ("j", "k"): rows}, 0.95)[0], "length_control")
     assert (found.axis, found.judge) == ("own policy", "j")
     assert found.plain.value == pytest.approx(0.25)
     assert found.mitigated.value == pytest.approx(0.25)
     assert found.reduction.value == pytest.approx(0.0)
     told = [Win(f"p{n}", float(n % 2), 10.0 * (1 if n % 2 else -1)) for n in range(40)]
-    (apart,) = _only(remedies([], [], {("j", "j"): told}, 1, 0.95)[0], "length_control")
+    (apart,) = _only(remedies([], [], {("j", "j"): told}, 0.95)[0], "length_control")
     assert apart.mitigated.value is None
     assert "length tells all wins apart" in apart.mitigated.why
 
@@ -255,7 +253,7 @@ def test_leakage_names_the_kinship() -> None:
         [Win(f"p{n}", float(n < 4), 0.0) for n in range(10)],
     )
     wins = {("a", "a"): own, ("b", "b"): own, ("a", "b"): rival, ("b", "a"): rival}
-    (found,) = leakages(probed, wins, 1, 0.95)
+    (found,) = leakages(probed, wins, 0.95)
     assert found.relation.endswith("judges of one family")
     assert found.score.value == pytest.approx(0.1 / 0.5)
     assert (found.score.n, found.score.clusters) == (40, 10)

@@ -9,12 +9,9 @@ from numpy.typing import NDArray
 
 from components.bias.clusters import CONFIDENCE
 from components.bias.estimate import Estimate
-from components.core.statistics import bootstrap_means, quantiles
+from components.bias.jackknife import jackknifed
 
 DRAWS: Final = 10_000
-_DEFINED: Final = 0.95
-"""Share of the resamples that must have a score; with fewer the interval would be that of the others alone."""
-_ROUNDING: Final = 1e-9
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -102,18 +99,17 @@ def leakage_estimate(
     other: str,
     *,
     unknown: int = 0,
-    seed: int = 0,
     confidence: float = CONFIDENCE,
 ) -> Estimate:
-    """:func:`preference_leakage` with its percentile bootstrap interval over prompts, drawn whole with all that both
-    judges said of both students there. The runs of training are taken as they are: other runs would differ more.
+    """:func:`preference_leakage` with its interval by :func:`components.bias.jackknife.jackknifed` over prompts, each
+    left out with all that both judges said of both students there. The runs of training are taken as they are: other
+    runs would differ more.
 
     Args:
         wins: (judge, student) -> prompt and share won by the student.
         one: a judge.
         other: the other one.
         unknown: comparisons of these four cells left out because a reward is unknown.
-        seed: of the resampling.
         confidence: coverage, in (0, 1).
     """
     cells = [(one, one), (other, one), (other, other), (one, other)]
@@ -123,24 +119,14 @@ def leakage_estimate(
     if score is None:
         why = "a win rate is missing, or a student never wins"
         return Estimate.of(None, n=n, clusters=len(prompts), unknown=unknown, why=why)
-    if len(prompts) < 2:
-        return Estimate.of(score, n=n, clusters=len(prompts), unknown=unknown, why="one prompt has no interval")
     place = {prompt: number for number, prompt in enumerate(prompts)}
     sums = np.zeros((len(prompts), 2, len(cells)))
     for column, cell in enumerate(cells):
         for prompt, share in wins.get(cell, ()):
             sums[place[prompt], :, column] += (share, 1.0)
-    means = bootstrap_means(sums.reshape(len(prompts), -1), resamples=DRAWS, seed=seed).reshape(-1, 2, len(cells))
+    left = sums.sum(axis=0) - sums
     with np.errstate(invalid="ignore", divide="ignore"):
-        rates = means[:, 0] / means[:, 1]
+        rates = left[:, 0] / left[:, 1]
         excesses = [2.0 * rates[:, at] / (rates[:, at] + rates[:, at + 1]) - 1.0 for at in (0, 2)]
-    drawn = (excesses[0] + excesses[1]) / 2.0
-    defined = drawn[np.isfinite(drawn)]
-    if defined.size < _DEFINED * DRAWS:
-        why = "in many resamples a student never wins: no interval can be drawn"
-        return Estimate.of(score, n=n, clusters=len(prompts), unknown=unknown, why=why)
-    if np.ptp(defined) < _ROUNDING:
-        return Estimate.of(
-            score, n=n, clusters=len(prompts), unknown=unknown, why="all resamples give the same: too little varies"
-        )
-    return Estimate.of(score, *quantiles(defined, confidence), n=n, clusters=len(prompts), unknown=unknown)
+    span = jackknifed(score, (excesses[0] + excesses[1]) / 2.0, (-1.0, 1.0), confidence=confidence)
+    return Estimate.of(score, span.low, span.high, n=n, clusters=len(prompts), unknown=unknown, why=span.why)

@@ -86,25 +86,26 @@ def parting(proxy: Curve, gold: Curve, *, seed: int = 0, confidence: float = CON
     if grown.low is None or grown.low <= 0.0:
         return dataclasses.replace(found, reason="proxy and gold do not part beyond what the prompts' spread explains")
     gaps = table[:, 0] - table[:, 1]
-    draw = np.random.default_rng(seed)
-    picks = draw.integers(0, len(gaps), size=(RESAMPLES, len(gaps)))
-    bends = sorted(bend(steps, gaps[pick].mean(axis=0)) for pick in picks)
+    picks = np.random.default_rng(seed).integers(0, len(gaps), size=(RESAMPLES, len(gaps)))
+    places = np.sort(_bends(steps, np.array([gaps[pick].mean(axis=0) for pick in picks])))
     tail = (1.0 - confidence) / 2.0
-    low, high = bends[int(tail * (RESAMPLES - 1))], bends[round((1.0 - tail) * (RESAMPLES - 1))]
-    return dataclasses.replace(found, step=bend(steps, gaps.mean(axis=0)), low=low, high=high)
+    low, high = places[int(tail * (RESAMPLES - 1))], places[round((1.0 - tail) * (RESAMPLES - 1))]
+    return dataclasses.replace(found, step=bend(steps, gaps.mean(axis=0)), low=steps[low], high=steps[high])
 
 
 def bend(steps: Sequence[int], gap: Floats) -> int:
     """The step k, any but the last, for which ``c + b * max(0, step - k)`` fits best; the earliest of equals."""
-    at = np.asarray(steps, dtype=np.float64)
-    losses = []
-    for knot in steps[:-1]:
-        rise = np.maximum(0.0, at - knot)
-        centred, away = rise - rise.mean(), gap - gap.mean()
-        slope = max(0.0, float(centred @ away) / float(centred @ centred))
-        losses.append(float(((away - slope * centred) ** 2).sum()))
-    least = min(losses)
-    return next(step for step, loss in zip(steps, losses, strict=False) if loss <= least + 1e-12)
+    return steps[int(_bends(steps, gap[None, :])[0])]
+
+
+def _bends(steps: Sequence[int], gaps: Floats) -> NDArray[np.intp]:
+    """Shape (curves, steps) -> the place of each curve's bend among the steps."""
+    at, away = np.asarray(steps, dtype=np.float64), gaps - gaps.mean(axis=1, keepdims=True)
+    rises = np.maximum(0.0, at[None, :] - at[:-1, None])
+    centred = rises - rises.mean(axis=1, keepdims=True)
+    # What a rising line explains of a curve's spread, shape (curves, knots).
+    explained = np.maximum(0.0, away @ centred.T) ** 2 / (centred**2).sum(axis=1)
+    return np.asarray(np.argmax(explained >= explained.max(axis=1, keepdims=True) - 1e-12, axis=1))
 
 
 def _row(prompt: str, steps: Sequence[int], proxy: Curve, gold: Curve) -> list[list[float]] | None:

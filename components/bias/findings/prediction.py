@@ -21,6 +21,10 @@ MOST_ORDERS: Final = 5040
 """All orders of seven judges; with more judges as many are drawn."""
 _LEAST_JUDGES: Final = 3
 _SMALLEST: Final = 1e-8
+_LINED: Final = 1e-7
+"""Of the slope's size; an error below that is rounding."""
+_NONE: Final = 1e-6
+"""Ratio of variances that counts as 0."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -46,9 +50,9 @@ class Prediction:
 
     Attributes:
         slope: drift per unit of bias; None with fewer than three judges, or judges that are all alike.
-        low: lower end of its interval.
+        low: lower end of its interval; None where the judges lie on one line, so that no spread is seen.
         high: upper end.
-        p: two-sided, of the t test with (judges - 2) degrees of freedom.
+        p: two-sided, of the t test with (judges - 2) degrees of freedom; None where there is no interval.
         permutation_p: share of the orders of the judges' biases whose slope is as large or larger in size, the one that
             was seen among them. With three judges it cannot be below 1/3, with four 1/12.
         orders: orders counted.
@@ -80,7 +84,9 @@ def predict(arms: Sequence[Arm], *, seed: int = 0, confidence: float = CONFIDENC
     """Fit ``drift = a + b * bias + judge + seed + rest`` by restricted maximum likelihood, and test b.
 
     Both intercepts are random; the interval is that of t with (judges - 2) degrees of freedom, since the bias differs
-    between judges alone (Pinheiro and Bates 2000, section 2.4.2).
+    between judges alone (Pinheiro and Bates 2000, section 2.4.2). Where judges differ no more than the rest explains,
+    the likeliest spread between them is 0, which would make the interval of few judges far too wide (with three, it
+    covered in all draws); then it is that of the regression of the judges' means, as it is in complete designs anyway.
 
     Args:
         arms: of one axis.
@@ -109,15 +115,15 @@ def predict(arms: Sequence[Arm], *, seed: int = 0, confidence: float = CONFIDENC
     design = np.column_stack([np.ones(len(arms)), x])
     fit = _restricted_fit(design, y, by_judge, by_seed)
     df = len(judges) - 2.0
+    lined = fit.error <= _LINED * (abs(fit.slope) + float(np.abs(y).max()) / float(np.abs(x).max()))
     half = t_quantile(confidence, df) * fit.error
-    p = 1.0 if fit.error == 0.0 and fit.slope == 0.0 else two_sided(fit.slope / max(fit.error, 1e-300), df)
     permutation_p, orders = _permuted([biases[judge] for judge in judges], by_judge, y, seed)
     return dataclasses.replace(
         none,
         slope=fit.slope,
-        low=fit.slope - half,
-        high=fit.slope + half,
-        p=p,
+        low=None if lined else fit.slope - half,
+        high=None if lined else fit.slope + half,
+        p=None if lined else two_sided(fit.slope / fit.error, df),
         permutation_p=permutation_p,
         orders=orders,
         judge_sd=fit.judge_sd,
@@ -167,9 +173,29 @@ def _restricted_fit(design: Floats, y: Floats, by_judge: Floats, by_seed: Floats
     ]
     ratios = np.exp(min(found, key=lambda each: float(each.fun)).x)
     _, slopes, gram, variance = given(ratios)
-    error = math.sqrt(max(0.0, variance * float(np.linalg.inv(gram)[1, 1])))
+    slope, error = float(slopes[1]), math.sqrt(max(0.0, variance * float(np.linalg.inv(gram)[1, 1])))
+    if ratios[0] < _NONE:
+        slope, error = _means_fit(design[:, 1], y, by_judge, np.eye(n) + ratios[1] * seeds)
     sd = math.sqrt(variance)
-    return _Fit(float(slopes[1]), error, sd * math.sqrt(ratios[0]), sd * math.sqrt(ratios[1]), sd)
+    return _Fit(slope, error, sd * math.sqrt(ratios[0]), sd * math.sqrt(ratios[1]), sd)
+
+
+def _means_fit(x: Floats, y: Floats, by_judge: Floats, spread: Floats) -> tuple[float, float]:
+    """Slope and its error of the judges' means, with seeds held equal, on their biases by least squares.
+
+    Args:
+        x: shape (arms,), bias of each arm's judge.
+        y: shape (arms,), drift.
+        by_judge: shape (arms, judges), 1 at each arm's judge.
+        spread: shape (arms, arms), covariance of arms through their seeds and the rest.
+    """
+    solved = np.linalg.solve(spread, np.column_stack([by_judge, y]))
+    means = np.linalg.solve(by_judge.T @ solved[:, :-1], by_judge.T @ solved[:, -1])
+    biases = (by_judge.T @ x) / by_judge.sum(axis=0)
+    away, drifts = biases - biases.mean(), means - means.mean()
+    slope = float(away @ drifts / (away @ away))
+    rest = drifts - slope * away
+    return slope, math.sqrt(float(rest @ rest) / (len(means) - 2) / float(away @ away))
 
 
 def _permuted(biases: Sequence[float], by_judge: Floats, y: Floats, seed: int) -> tuple[float, int]:

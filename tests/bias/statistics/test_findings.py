@@ -42,7 +42,24 @@ def test_with_every_judge_under_every_seed_it_is_the_regression_of_the_judges_me
 def test_three_judges_in_order_are_one_of_three_ways() -> None:
     arms = [Arm(f"j{j}", 0, j * 0.1, j * 1.0) for j in range(3)]
     # Of the six orders the two that are monotone have the largest slope.
-    assert predict(arms).permutation_p == pytest.approx(2 / 6)
+    found = predict(arms)
+    assert found.permutation_p == pytest.approx(2 / 6)
+    # They lie on one line, which is no certainty.
+    assert (found.slope, found.low, found.p) == (pytest.approx(10.0), None, None)
+
+
+def test_judges_that_differ_no_more_than_seeds_do_are_the_regression_of_their_means_too() -> None:
+    # Judges' means close to a line beside runs that scatter: the likeliest spread between judges is 0.
+    draw, biases = np.random.default_rng(5), [0.0, 0.1, 0.3, 0.4]
+    rest = draw.normal(0, 0.2, (4, 3))
+    rest += np.array([0.01, -0.01, 0.02, -0.01])[:, None] - rest.mean(axis=1, keepdims=True)
+    drifts = 2.0 * np.array(biases)[:, None] + rest
+    arms = [Arm(f"j{j}", s, biases[j], float(drifts[j, s])) for j in range(4) for s in range(3)]
+    plain, found = stats.linregress(biases, drifts.mean(axis=1)), predict(arms)
+    assert found.judge_sd == pytest.approx(0.0, abs=1e-3)
+    assert found.slope == pytest.approx(plain.slope)
+    assert found.low == pytest.approx(plain.slope - stats.t.ppf(0.975, 2) * plain.stderr)
+    assert found.p == pytest.approx(plain.pvalue)
 
 
 def test_what_draws_no_line_says_why() -> None:

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from components.bias.gold import agreement, calibration, cohen_kappa, expected_calibration_error
+from components.bias.gold import agreement, calibration, expected_calibration_error
+from components.bias.kappa import cohen_kappa
 from components.bias.multiplicity import benjamini_hochberg, holm
 from components.bias.noise import krippendorff_alpha, noise
 from components.bias.types import Mode, Outcome, Role
@@ -60,7 +61,7 @@ def test_accuracy_takes_both_orders_and_a_tie_is_half() -> None:
     assert found.unknown == 1
     assert found.consistent is not None
     assert found.consistent.value == pytest.approx(2 / 3)
-    assert found.choices == 7
+    assert found.kappa.n == 7
 
 
 def test_kappa_of_the_usual_example() -> None:
