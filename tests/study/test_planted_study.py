@@ -3,11 +3,14 @@
 One seed, some twenty minutes on two quiet cores. Lengths are counted here anew, from the stored responses.
 """
 
+import itertools
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 2 * 3600
 LOOKS = ["base", "step-000015", "step-000030", "step-000045", "trained"]
 STEPS = [0, 15, 30, 45, 60]
+_WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
 
 
 @pytest.fixture(scope="module")
@@ -54,11 +58,11 @@ def arm_of(result: dict[str, Any], judge: str, control: str = "") -> dict[str, A
 
 
 def lengths(state: Path, arm: str) -> dict[str, dict[str, float]]:
-    """Look -> prompt -> mean words of its responses."""
+    """Look -> prompt -> mean words of its responses; a word is a run of letters and digits."""
     found: dict[str, dict[str, float]] = {}
     for path in (state / "store" / arm).glob("generate*/*/*/generations.parquet"):
         for row in pq.read_table(path).to_pylist():
-            words = [len(text.split()) for text in row["responses"]]
+            words = [len(_WORD.findall(unicodedata.normalize("NFKC", text))) for text in row["responses"]]
             found.setdefault(row["model"], {})[row["row_id"]] = float(np.mean(words))
     return found
 
@@ -71,13 +75,36 @@ def growth(state: Path, arm: str) -> "np.ndarray[Any, np.dtype[np.float64]]":
 
 def test_the_judges_that_are_biased_are_flagged_for_length_with_the_right_sign(result):
     told = {
-        judge["name"]: [(bias["probe"], bias["effect"]["value"] > 0) for bias in judge["biases"] if bias["flagged"]]
+        judge["name"]: {bias["probe"]: bias["effect"]["value"] > 0 for bias in judge["biases"] if bias["flagged"]}
         for judge in result["judges"]
     }
-    assert told["scripted-longer"] == [("verbosity", True)]
-    assert told["scripted-bit-longer"] == [("verbosity", True)]
-    assert told["scripted-shorter"] == [("verbosity", False)]
-    assert told["scripted-plain"] == []
+    # Another flag may be raised by chance, in one judge of twenty.
+    assert told["scripted-longer"]["verbosity"] is True
+    assert told["scripted-bit-longer"]["verbosity"] is True
+    assert told["scripted-shorter"]["verbosity"] is False
+    assert told["scripted-plain"] == {}
+
+
+def test_the_effects_found_are_those_that_were_planted(result):
+    """A length's effect on the scripts' mark is strength * (ln(1 + words after) - ln(1 + words before)) / ln 201."""
+    held = [
+        bias["effect"]["low"] <= bias["planted"] <= bias["effect"]["high"]
+        for judge in result["judges"]
+        if judge["name"] != "scripted-strained"
+        for bias in judge["biases"]
+    ]
+    # Of eight intervals of 95 %, fewer than six hold in one study of 170.
+    assert len(held) == 8
+    assert sum(held) >= 6
+    strengths = {"scripted-longer": 1.6, "scripted-bit-longer": 0.8, "scripted-plain": 0.0, "scripted-shorter": -0.8}
+    (unit,) = {
+        round(bias["planted"] / strengths[judge["name"]], 9)
+        for judge in result["judges"]
+        if strengths.get(judge["name"])
+        for bias in judge["biases"]
+        if bias["probe"] == "verbosity"
+    }
+    assert 0.05 < unit < 0.2
 
 
 def test_policies_end_with_the_lengths_that_their_judges_pay_for(state, result):
@@ -98,13 +125,24 @@ def test_the_study_tells_the_same_changes(state, result):
         assert told == pytest.approx(growth(state, arm["name"]).mean())
 
 
-def test_bias_on_length_predicts_drift_in_length(result):
+def test_bias_on_length_predicts_drift_in_length(state, result):
     (found,) = [each for each in result["findings"]["predictions"] if each["axis"] == "verbosity"]
     assert found["feature"] == "words"
-    assert found["judges"] == 5
+    # The judge that cannot read long responses has no bias on length that could be told.
+    assert {point["judge"] for point in found["points"]} == {
+        "scripted-longer",
+        "scripted-bit-longer",
+        "scripted-plain",
+        "scripted-shorter",
+    }
+    assert "scripted-strained" in found["note"]
     assert found["slope"]["value"] > 0
-    # One of the 120 orders of five judges is 0.008; some others are as good by chance.
-    assert found["p"] < 0.05
+    biases = [point["bias"]["value"] for point in found["points"]]
+    drifts = [growth(state, point["arm"]).mean() for point in found["points"]]
+    # With one arm a judge the slope is that of least squares; all orders of the four biases are dealt out here.
+    slopes = [np.polyfit(order, drifts, 1)[0] for order in itertools.permutations(biases)]
+    assert found["slope"]["value"] == pytest.approx(slopes[0])
+    assert found["p"] == pytest.approx(np.mean(np.abs(slopes) >= abs(slopes[0]) - 1e-9))
 
 
 def test_the_gap_between_proxy_and_gold_opens_when_the_policy_grows_longer(state, result):
