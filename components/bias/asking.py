@@ -12,9 +12,10 @@ from components.bias.marks import FOLDER, Marks
 from components.bias.together import together
 from components.bias.types import Form, Item, Mode, Outcome, Role
 from components.judge.base import Judge
-from components.judge.build import build_chat, build_judge
+from components.judge.build import build_chat, completions_judge
 from components.judge.chat import Chat
 from components.judge.chat_judge import ChatJudge
+from components.judge.completions import CompletionsJudge
 from components.judge.failures import Failure
 from components.judge.memory import Ledger, about
 from components.judge.protocols import pairwise
@@ -64,10 +65,10 @@ class Asking:
         self._spec = spec
         self._ledger = ledger
         self._reward = binary_reward(reward)
-        self._ratio: Judge | None = None
+        self._ratio: CompletionsJudge | None = None
         self._chat: Chat | None = None
         if self._reward.protocol == "likelihood_ratio":
-            self._ratio = build_judge(spec, self._reward, endpoint, ledger, state=state, identity=identity)
+            self._ratio = completions_judge(spec, self._reward, endpoint, ledger, state=state, identity=identity)
         else:
             self._chat = build_chat(spec, endpoint, ledger, state=state, identity=identity)
             sampling = Sampling(spec.max_answer_tokens, spec.temperature)
@@ -152,7 +153,7 @@ class Asking:
 
     def _judge(self, repeat: int) -> Judge:
         if self._ratio is not None:
-            return self._ratio
+            return self._ratio.drawn(_draw(repeat)) if repeat else self._ratio
         chat = self._needs_chat()
         ask = chat.asker(self._protocol.version, _draw(repeat))
         deadline = self._spec.limits.sample_deadline_seconds

@@ -53,7 +53,7 @@ def build_judge(
         JudgeError: the key's variable is not set, a template is missing, or the judge lacks what the protocol needs.
     """
     if reward.protocol == "likelihood_ratio":
-        return _completions_judge(spec, reward, endpoint, ledger, state, earlier)
+        return completions_judge(spec, reward, endpoint, ledger, state=state, identity=identity, earlier=earlier)
     protocol = chat_protocol(reward, spec)
     chat = build_chat(spec, endpoint, ledger, state=state, identity=identity, earlier=earlier)
     deadline = spec.limits.sample_deadline_seconds
@@ -128,14 +128,21 @@ def build_price(spec: "JudgeSpec") -> Price | None:
     return None if spec.price is None else Price.of(spec.price)
 
 
-def _completions_judge(
+def completions_judge(
     spec: "JudgeSpec",
     reward: "RewardSpec",
     endpoint: str,
     ledger: Ledger | None,
-    state: Path | None,
-    earlier: Sequence[Path],
-) -> Judge:
+    *,
+    state: Path | None = None,
+    identity: str = "",
+    earlier: Sequence[Path] = (),
+) -> CompletionsJudge:
+    """A judge that is asked by likelihood ratio; see :func:`build_judge`.
+
+    Raises:
+        JudgeError: as there, and a judge without log-probabilities.
+    """
     if not spec.logprobs:
         raise JudgeError(
             "the likelihood-ratio protocol needs log-probabilities of the prompt, and this judge gives none",
@@ -154,6 +161,8 @@ def _completions_judge(
         ledger=ledger,
         price=build_price(spec),
         budget=build_budget(spec, ledger, earlier),
+        cache=Cache(state / CACHE) if state is not None and spec.cache else None,
+        identity=identity,
     )
 
 

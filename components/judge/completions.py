@@ -1,10 +1,11 @@
 """A judge that is asked by /v1/completions with echoed log-probabilities."""
 
 import asyncio
+import copy
 import hashlib
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import orjson
 
@@ -13,7 +14,7 @@ from components.judge.chat_reply import read_usage
 from components.judge.echo import Scored, read
 from components.judge.failures import Failure, ReplyError
 from components.judge.lengths import Lengths
-from components.judge.memory import Account, Budget, Entry, Ledger, Price
+from components.judge.memory import Account, Budget, Cache, CacheKey, Entry, KeyMaker, Ledger, Price
 from components.judge.profiles import Profile
 from components.judge.protocols.likelihood_ratio import LikelihoodRatio
 from components.judge.rubrics import check_rubric, refuse_rubric
@@ -24,8 +25,22 @@ _BYTES_PER_TOKEN = 4.0
 """First guess, corrected by what the server counts."""
 
 
+class _Got(NamedTuple):
+    """A whole reply.
+
+    Attributes:
+        body: as it came.
+        attempts: calls that it took; 0 when it was known before.
+        scored: the response's part of each prompt.
+    """
+
+    body: bytes
+    attempts: int
+    scored: list[Scored]
+
+
 class CompletionsJudge:
-    """Asks a judge by likelihood ratio, one HTTP call a sample.
+    """Asks a judge by likelihood ratio, one HTTP call a sample. What was asked before comes from the cache.
 
     Args:
         name: the judge's name in verdicts.
@@ -37,6 +52,8 @@ class CompletionsJudge:
         ledger: gets every verdict and a row a call; None keeps none.
         price: what tokens cost, for the ledger; None where nobody pays by token.
         budget: calls, tokens and cost that the run may spend on this judge; None has no limit.
+        cache: whole replies of earlier calls; None keeps none. Closed with this.
+        identity: what decides the judge's replies, beside its name, as text.
     """
 
     def __init__(
@@ -51,6 +68,8 @@ class CompletionsJudge:
         ledger: Ledger | None,
         price: Price | None = None,
         budget: Budget | None = None,
+        cache: Cache | None = None,
+        identity: str = "",
     ) -> None:
         self.name = name
         self.model = model
@@ -61,6 +80,9 @@ class CompletionsJudge:
         self._ledger = ledger
         self._account = Account(name, protocol.version, ledger=ledger, price=price, budget=budget)
         self._bytes_per_token = _BYTES_PER_TOKEN
+        self._cache = cache
+        self._identity = identity
+        self._key = self._keys("")
         self._starts_known: bool | None = None
         self._asking: asyncio.Future[Reply | Failure] | None = None
 
@@ -84,15 +106,30 @@ class CompletionsJudge:
         got = await self._ask(sample, begun, unique, boundaries)
         if isinstance(got, Failure):
             return self._record(sample, begun, self._unknown(sample, got), None, got)
-        reply, found = got
-        scored = dict(zip(unique, found, strict=True))
+        scored = dict(zip(unique, got.scored, strict=True))
         ordered = [scored[prompt] for prompt in prompts]
-        verdicts = self._known(reply, self.protocol.log_ratios(ordered))
-        return self._record(sample, begun, verdicts, ordered, None)
+        verdicts = self._known(got, self.protocol.log_ratios(ordered))
+        # Tokens are counted where the server read them.
+        return self._record(sample, begun, verdicts, ordered if got.attempts else None, None)
+
+    def drawn(self, sampling: str) -> Self:
+        """The same judge, asked anew: its replies are kept apart from others'.
+
+        Args:
+            sampling: identity of the draw, such as the number of a repetition; empty for this one's own.
+        """
+        other = copy.copy(self)
+        other._key = self._keys(sampling)
+        return other
 
     async def close(self) -> None:
-        """Release the connections. The ledger belongs to the caller."""
+        """Release connections and cache. The ledger belongs to the caller."""
         await self.transport.close()
+        if self._cache is not None:
+            self._cache.close()
+
+    def _keys(self, sampling: str) -> KeyMaker:
+        return KeyMaker(f"{self.name}\n{self.model}\n{self._identity}", self.protocol.version, sampling)
 
     async def _refuse(self, response: str, prompts: Sequence[str]) -> Failure | None:
         """What can be known before a call: nothing to judge, or more than the judge reads."""
@@ -107,8 +144,13 @@ class CompletionsJudge:
 
     async def _ask(
         self, sample: Sample, begun: float, prompts: Sequence[str], boundaries: Sequence[int]
-    ) -> tuple[Reply, list[Scored]] | Failure:
+    ) -> _Got | Failure:
         """The reply and what it says of each prompt; the call's row is written."""
+        question = orjson.dumps([prompts, boundaries])
+        key = self._key(question)
+        known = self._from_cache(sample, begun, key, question, prompts, boundaries)
+        if known is not None:
+            return known
         body = await self._body(prompts, boundaries)
         if isinstance(body, Failure):
             self._unasked(sample, begun, body)
@@ -137,7 +179,9 @@ class CompletionsJudge:
             if not usage.prompt:
                 usage = Usage(sum(each.prompt_tokens for each in found))
             failure, finish = None, _finish(got.data)
-            return got, found
+            if self._cache is not None:
+                self._cache.put(key, got.body)
+            return _Got(got.body, got.attempts, found)
         finally:
             self._account.settle(usage, calls)
             self._account.record(
@@ -150,6 +194,27 @@ class CompletionsJudge:
                 about=_about(sample),
                 finish=finish,
             )
+
+    def _from_cache(
+        self,
+        sample: Sample,
+        begun: float,
+        key: CacheKey,
+        question: bytes,
+        prompts: Sequence[str],
+        boundaries: Sequence[int],
+    ) -> _Got | None:
+        """An earlier whole reply; one that cannot be read any more counts as none."""
+        raw = self._cache.get(key) if self._cache is not None else None
+        if raw is None:
+            return None
+        try:
+            data = orjson.loads(raw)
+            found = read(data, prompts, boundaries)
+        except (orjson.JSONDecodeError, ReplyError):
+            return None
+        self._account.record(question, begun, attempts=0, about=_about(sample), finish=_finish(data), from_cache=True)
+        return _Got(raw, 0, found)
 
     def _unasked(self, sample: Sample, begun: float, failure: Failure, body: bytes = b"") -> None:
         """The row of a question that was not put."""
@@ -211,14 +276,14 @@ class CompletionsJudge:
             for _ in sample.criteria
         ]
 
-    def _known(self, reply: Reply, ratios: Sequence[float]) -> list[Verdict]:
-        raw = hashlib.sha256(reply.body).hexdigest()
+    def _known(self, got: _Got, ratios: Sequence[float]) -> list[Verdict]:
+        raw = hashlib.sha256(got.body).hexdigest()
         verdicts = []
         for ratio in ratios:
             probability = self.protocol.probability(ratio)
             status = VerdictStatus.MET if probability > 0.5 else VerdictStatus.UNMET
             verdicts.append(
-                Verdict(status, probability, ratio, None, self.name, self.protocol.version, reply.attempts, raw)
+                Verdict(status, probability, ratio, None, self.name, self.protocol.version, got.attempts, raw)
             )
         return verdicts
 

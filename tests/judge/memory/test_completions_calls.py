@@ -10,7 +10,7 @@ from aiohttp import web
 from judge_servers import ANIMAL, FOOD, REWARD, Scripted, completion, fixed, good, reply, sample, spec, tokens_of
 
 from components.core.spec.judge_limits import JudgeBudget, JudgeLimits, JudgePrice
-from components.judge.build import build_judge
+from components.judge.build import build_judge, completions_judge
 from components.judge.memory import CallRow, Ledger
 from components.judge.verdict import Sample, UnknownReason, Verdict, VerdictStatus
 
@@ -172,3 +172,51 @@ async def test_a_cancelled_call_is_charged_and_recorded(tmp_path: Path) -> None:
     assert (first.reason, first.attempts) == ("timeout", 1)
     assert (second.reason, verdict.reason) == ("budget", UnknownReason.BUDGET)
     assert len(server.bodies) == 1
+
+
+async def test_what_was_asked_before_comes_from_the_cache_and_costs_nothing(tmp_path: Path) -> None:
+    server = Scripted(good)
+    asked = sample("A cat sleeps.", ANIMAL, FOOD)
+    (first,), (paid,) = await judged(server, tmp_path / "one", asked, state=tmp_path, price=PRICE)
+    (second,), (free,) = await judged(server, tmp_path / "two", asked, state=tmp_path, price=PRICE)
+    assert len(server.bodies) == 1
+    assert [each.log_ratio for each in second] == [each.log_ratio for each in first]
+    assert [each.raw_id for each in second] == [each.raw_id for each in first]
+    assert [each.attempts for each in second] == [0, 0]
+    assert (paid.from_cache, free.from_cache) == (False, True)
+    assert (free.attempts, free.prompt_tokens, free.cost) == (0, 0, None)
+    with Ledger(tmp_path / "two") as ledger:
+        assert [row.prompt_tokens for row in ledger.rows()] == [0, 0]
+
+
+@pytest.mark.parametrize("changes", [{"cache": False}, {"model_name": "another"}])
+async def test_another_model_is_asked_and_so_is_a_judge_without_a_cache(
+    tmp_path: Path, changes: dict[str, Any]
+) -> None:
+    server = Scripted(good)
+    await judged(server, tmp_path / "one", sample(), state=tmp_path)
+    await judged(server, tmp_path / "two", sample(), state=tmp_path, **changes)
+    assert len(server.bodies) == 2
+
+
+async def test_a_repetition_is_asked_anew_once(tmp_path: Path) -> None:
+    server = Scripted(good)
+    async with server.serve() as url:
+        judge = completions_judge(spec(timeout_seconds=20.0), REWARD, url, None, state=tmp_path)
+        for draw in ("", "repeat 1", "repeat 2", "repeat 1", ""):
+            (verdict,) = await judge.drawn(draw).judge(sample())
+            assert verdict.status is VerdictStatus.MET
+        await judge.close()
+    assert len(server.bodies) == 3
+
+
+async def test_a_failure_is_not_kept(tmp_path: Path) -> None:
+    async def garbled(_: web.Request, body: dict[str, Any]) -> web.StreamResponse:
+        return reply({**completion(body), "choices": []})
+
+    (bad,), _ = await judged(Scripted(garbled), tmp_path / "one", sample(), state=tmp_path)
+    assert bad[0].reason is UnknownReason.UNPARSEABLE
+    server = Scripted(good)
+    (now,), _ = await judged(server, tmp_path / "two", sample(), state=tmp_path)
+    assert len(server.bodies) == 1
+    assert now[0].status is not VerdictStatus.UNKNOWN
