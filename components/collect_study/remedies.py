@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from components.bias.effects import SCALES, item_effects
+from components.bias.effects import SCALES, item_effects, measured
 from components.bias.estimate import Estimate
 from components.bias.findings.remedies import Pair
 from components.bias.lengthcontrol import length_controlled
@@ -168,10 +168,9 @@ def _panels(probed: Sequence[Probed], confidence: float) -> Iterator[Mitigation]
         for name in panel.members:
             alone = {(probe, mode): outcomes for probe, mode, outcomes in _parts(by_name[name])}
             for probe, mode, outcomes in _parts(panel):
-                measure = all_probes()[probe].measure
-                together = item_effects(outcomes, measure)
-                single = item_effects(alone.get((probe, mode), []), measure)
-                asked = by_item(outcomes).keys() & by_item(alone.get((probe, mode), ())).keys()
+                measure, mine = all_probes()[probe].measure, alone.get((probe, mode), [])
+                together, single = item_effects(outcomes, measure), item_effects(mine, measure)
+                asked = measured(outcomes, measure).keys() & measured(mine, measure).keys()
                 pairs: list[Pair | None] = [
                     (single[item][0], together[item][0], single[item][1])
                     if item in single and item in together

@@ -1,5 +1,6 @@
 """What is unknown is counted beside every number that is made of the rest."""
 
+import dataclasses
 from collections.abc import Callable
 
 import pytest
@@ -127,6 +128,21 @@ def test_a_remedy_of_which_nothing_is_known_stands_as_unknown() -> None:
     found, _ = remedies([judge], [], {}, 0.95)
     (row,) = [each for each in found if each.name == "reference"]
     assert (row.reduction.value, row.reduction.n, row.reduction.unknown) == (None, 0, 12)
+
+
+def test_decided_pairs_stand_apart_from_what_a_panel_takes_off_and_are_not_unknown() -> None:
+    apart = (dataclasses.replace(item, probe="style") for item in _decided(4))
+    items = (*_shipped("style"), *apart)
+    lost = items[0].item_id
+
+    def says(item: Item, role: Role, _: str | None) -> float | None:
+        return None if item.item_id == lost else 0.8 if role is Role.CHANGED else 0.2
+
+    panel = dataclasses.replace(_probed("p", "style", Mode.BINARY, items, says), members=("a in p",))
+    member = dataclasses.replace(_probed("a in p", "style", Mode.BINARY, items, says), member=True)
+    found, _ = remedies([member, panel], [], {}, 0.95)
+    (row,) = [each for each in found if each.name == "panel"]
+    assert (row.plain.value, row.plain.n, row.plain.unknown) == (pytest.approx(0.6), 11, 1)
 
 
 def test_wins_without_a_reward_are_counted_beside_length_control_and_leakage() -> None:
