@@ -108,8 +108,21 @@ def test_held_out_responses_without_a_verdict_are_counted_by_what_they_are() -> 
     assert (own.wrong.value, own.wrong.n, own.wrong.unknown) == (None, 0, 1)
 
 
-@pytest.mark.parametrize(("name", "probe", "mode"), [("swap_average", "position", Mode.PAIRWISE)])
-def test_a_remedy_counts_items_that_are_known_on_one_side_alone(name: str, probe: str, mode: Mode) -> None:
+@pytest.mark.parametrize("mode", [Mode.BINARY, Mode.PAIRWISE])
+def test_a_chance_of_which_nothing_is_known_stands_as_unknown(mode: Mode) -> None:
+    # Pairwise it is made of the items that carry a worse answer.
+    probe, role = ("fallacy", Role.WORSE) if mode is Mode.PAIRWISE else ("authority", Role.BASE)
+    items = tuple(item for item in _shipped(probe) if item.carries is role)
+    assert items
+    judge = _probed("j", probe, mode, items, lambda *_: None)
+    (found,), absent = opportunities([judge], {}, 0.95)
+    assert absent == []
+    assert (found.difference.value, found.difference.n, found.difference.unknown) == (None, 0, len(items))
+    assert found.wrong is None
+
+
+def test_a_remedy_counts_items_that_are_known_on_one_side_alone() -> None:
+    name, probe, mode = "swap_average", "position", Mode.PAIRWISE
     items = _shipped(probe)
     away = {item.item_id for item in items[:5]}
 
