@@ -7,6 +7,7 @@ from typing import Final
 from components.bias.effects import SCALES, item_effects, measured
 from components.bias.estimate import Estimate
 from components.bias.findings.remedies import Pair
+from components.bias.jackknife import ALONE
 from components.bias.lengthcontrol import length_controlled
 from components.bias.probe import all_probes
 from components.bias.result_arms import Arm
@@ -145,19 +146,19 @@ def _controlled(axis: str, judge: str, what: str, asked: Sequence[Win]) -> Itera
     found = length_controlled([share for share, _, _ in rows], [longer for _, longer, _ in rows], prompts)
     n, texts = len(rows), len(set(prompts))
 
-    def told(value: float | None, low: float | None, high: float | None, less: float) -> Estimate:
+    def told(value: float | None, low: float | None, high: float | None, less: float, why: str) -> Estimate:
         ends = (None, None) if low is None or high is None else (low - less, high - less)
         value = None if value is None else value - less
-        return Estimate.of(value, *ends, n=n, clusters=texts, unknown=unknown, why=found.why)
+        return Estimate.of(value, *ends, n=n, clusters=texts, unknown=unknown, why=why)
 
     yield Mitigation(
         name="length_control",
         axis=axis,
         judge=judge,
         what=what,
-        plain=told(found.raw, found.raw_low, found.raw_high, _HALF),
-        mitigated=told(found.controlled, found.low, found.high, _HALF),
-        reduction=told(found.smaller, found.smaller_low, found.smaller_high, 0.0),
+        plain=told(found.raw, found.raw_low, found.raw_high, _HALF, ALONE),
+        mitigated=told(found.controlled, found.low, found.high, _HALF, found.why),
+        reduction=told(found.smaller, found.smaller_low, found.smaller_high, 0.0, found.why),
     )
 
 
