@@ -115,7 +115,7 @@ def collected(study: "Study", found: Found, files: Files) -> StudyResult:
         arms=tuple(arms),
         crossings=tuple(crossings(study, found, files, CONFIDENCE)),
         findings=findings(study, probed, told, arms, wins(study, found, files), held, CONFIDENCE),
-        costs=tuple(costs(study, found, files)),
+        costs=tuple(costs(found, files)),
         abstained=tuple(abstentions(study, found, files, CONFIDENCE)),
         skipped=tuple(skipped),
         configuration=study.text,
