@@ -186,8 +186,7 @@ def warnings(study: StudyResult) -> list[tuple[str, str]]:
     failed = _named([arm for arm in study.arms if arm.state != "done"])
     if failed:
         found.append(("Arms are missing.", f"{failed}: see what is missing, below."))
-    arms = {f"arm {arm.name}" for arm in study.arms}
-    parts = [f"{row.what}: {row.reason}" for row in study.skipped if row.failed and row.what not in arms]
+    parts = [f"{row.what}: {row.reason}" for row in study.skipped if row.failed]
     if parts:
         found.append(("Parts failed.", f"{_some(parts)}."))
     return found
