@@ -77,7 +77,7 @@ def _too_few(fit: prediction.Prediction, level: float) -> str:
     """Where no p of so few judges could be small; empty otherwise."""
     if not fit.orders or 1.0 / fit.orders <= level:
         return ""
-    return f"{fit.judges} judges allow no p below {1.0 / fit.orders:.2f}"
+    return f"{fit.judges} judges allow no p below {1.0 / fit.orders:.3f}"
 
 
 def _prediction(
