@@ -92,7 +92,7 @@ def decided(decisions: Sequence[Decision], *, seed: int = 0, confidence: float =
         accepts_wrong=accepting(decisions, right=False, confidence=confidence),
         ranking=_ranking(known, unknown, confidence),
         calibration_error=calibration_error(stated, seed=seed, confidence=confidence) if stated else None,
-        curve=calibration(stated),
+        curve=calibration(stated, confidence=confidence),
     )
 
 
@@ -127,18 +127,17 @@ def share(values: Sequence[tuple[float, str]], unknown: int, confidence: float, 
 
 
 def _ranking(known: Sequence[Decision], unknown: int, confidence: float) -> Estimate:
-    if len({each.right for each in known}) < 2:
-        return Estimate.of(None, n=len(known), unknown=unknown, why=_ONE_SIDED if known else _NOTHING)
     clusters = np.array([each.cluster for each in known], dtype=object)
+    n, texts = len(known), len(set(clusters))
+    if len({each.right for each in known}) < 2:
+        return Estimate.of(None, n=n, clusters=texts, unknown=unknown, why=_ONE_SIDED if known else _NOTHING)
     value, span = area(
         np.array([each.value for each in known], dtype=np.float64),
         np.array([each.right for each in known], dtype=bool),
         clusters,
         confidence=confidence,
     )
-    return Estimate.of(
-        value, span.low, span.high, n=len(known), clusters=len(set(clusters)), unknown=unknown, why=span.why
-    )
+    return Estimate.of(value, span.low, span.high, n=n, clusters=texts, unknown=unknown, why=span.why)
 
 
 def _kappa(known: Sequence[Decision], unknown: int, confidence: float) -> Estimate:

@@ -100,11 +100,9 @@ def measure_effects(
 
 
 def _effect(key: tuple[str, str, Mode], outcomes: Sequence[Outcome], measure: Measure, confidence: float) -> Effect:
-    everything = by_item(outcomes)
     asked = Counter(outcome.role for outcome in outcomes)
     against = _against(measure, asked, pairwise=key[2] is Mode.PAIRWISE)
-    kept = against is not Role.PLACEBO
-    items = {item_id: item for item_id, item in everything.items() if kept or item.asked(Role.PLACEBO)}
+    items = measured(outcomes, measure)
 
     def over(value_of: Callable[[ItemAnswers], float | None], scale: tuple[float, float], share: bool) -> Estimate:
         known = [(value, item.text_id) for item in items.values() if (value := value_of(item)) is not None]
@@ -131,22 +129,32 @@ def _effect(key: tuple[str, str, Mode], outcomes: Sequence[Outcome], measure: Me
         reasons=dict(Counter(outcome.reason for outcome in outcomes if outcome.reason is not None)),
         items=len(items),
         dropped=len(items) - bias.items,
-        apart=len(everything) - len(items),
+        apart=len({outcome.item_id for outcome in outcomes}) - len(items),
     )
+
+
+def measured(outcomes: Sequence[Outcome], measure: Measure) -> Mapping[str, ItemAnswers]:
+    """Item -> its answers, of one judge, probe and mode: without those that stand apart, see :attr:`Effect.apart`.
+
+    Raises:
+        ContractError: an item has two texts.
+    """
+    held = measure in AGAINST_PLACEBO and any(outcome.role is Role.PLACEBO for outcome in outcomes)
+    return {name: item for name, item in by_item(outcomes).items() if not held or item.asked(Role.PLACEBO)}
 
 
 def item_effects(outcomes: Sequence[Outcome], measure: Measure) -> dict[str, tuple[float, str]]:
     """Item -> its effect and its text, of one judge, probe and mode; as :func:`measure_effects` has them.
 
     Raises:
-        ValueError: an item has two texts.
+        ContractError: an item has two texts.
     """
     asked = Counter(outcome.role for outcome in outcomes)
     against = _against(measure, asked, pairwise=any(each.mode is Mode.PAIRWISE for each in outcomes))
     found = {}
-    for item_id, item in by_item(outcomes).items():
+    for item_id, item in measured(outcomes, measure).items():
         value = observed(item, measure, against)
-        if value is not None and (against is not Role.PLACEBO or item.asked(Role.PLACEBO)):
+        if value is not None:
             found[item_id] = value, item.text_id
     return found
 

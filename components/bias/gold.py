@@ -111,17 +111,20 @@ def agreement(outcomes: Iterable[Outcome], *, confidence: float = CONFIDENCE) ->
     preferred = preferences(wanted)
     pairwise = any(each.mode is Mode.PAIRWISE for each in wanted)
     consistent = swap_consistency(wanted, confidence=confidence) if pairwise else None
-    unchosen = sum(each.value is None for each in wanted if each.role is Role.CHANGED and each.repeat == 0)
+    choices = [each for each in wanted if pairwise and each.role is Role.CHANGED and each.repeat == 0]
     said = [
         (each.probability, float(each.gold is Role.CHANGED), each.text_id)
         for each in wanted
         if each.probability is not None and each.role is Role.CHANGED
     ]
-    curve = calibration(said)
+    curve = calibration(said, confidence=confidence)
     return Agreement(
         accuracy=_share(preferred.known, confidence),
         kappa=kappa_estimate(
-            _choices(wanted) if pairwise else [], unknown=unchosen, why=_ONE_SIDED, confidence=confidence
+            _choices(choices),
+            unknown=sum(each.value is None for each in choices),
+            why=_ONE_SIDED,
+            confidence=confidence,
         ),
         consistent=consistent,
         curve=curve,
@@ -146,19 +149,22 @@ def swap_consistency(outcomes: Iterable[Outcome], *, confidence: float = CONFIDE
     return _share(found, confidence)
 
 
-def calibration(said: Sequence[tuple[float, float, str]], bins: int = BINS) -> tuple[Bin, ...]:
+def calibration(
+    said: Sequence[tuple[float, float, str]], bins: int = BINS, *, confidence: float = CONFIDENCE
+) -> tuple[Bin, ...]:
     """The calibration curve, without empty parts.
 
     Args:
         said: probability, whether it held (1 or 0), and text, one an item.
         bins: parts of equal width.
+        confidence: coverage of the intervals, in (0, 1).
     """
     places = [min(bins - 1, max(0, math.ceil(probability * bins) - 1)) for probability, _, _ in said]
     found = []
     for place in sorted(set(places)):
         part = [each for each, at in zip(said, places, strict=True) if at == place]
         mean = sum(probability for probability, _, _ in part) / len(part)
-        right = _share([(held, text) for _, held, text in part], CONFIDENCE)
+        right = _share([(held, text) for _, held, text in part], confidence)
         found.append(Bin(place / bins, (place + 1) / bins, len(part), mean, right))
     return tuple(found)
 
@@ -172,10 +178,10 @@ def expected_calibration_error(curve: Sequence[Bin]) -> float | None:
 
 
 def _choices(outcomes: Sequence[Outcome]) -> list[Rating]:
-    """Whether the first place is chosen, whether the better response stands there, and the text."""
+    """Whether the first place is chosen, whether the better response stands there, and the text; without ties."""
     found = []
     for each in outcomes:
-        if each.value in (0.0, 1.0) and each.role is Role.CHANGED and each.repeat == 0:
+        if each.value in (0.0, 1.0):
             changed_first = each.order != "base_first"
             chosen, better = each.value == 1.0, each.gold is Role.CHANGED
             found.append((chosen == changed_first, better == changed_first, each.text_id))

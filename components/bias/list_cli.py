@@ -22,7 +22,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--judge-model", help="the judge's model name, for self-preference")
     parser.add_argument("--judge-family", help="the judge's family, for family preference")
     options = parser.parse_args(argv)
-    Mounted(options.mounted).files()
+    Mounted(options.mounted).check()
     request = Request(0, Mounted(options.mounted), options.judge_model, options.judge_family)
     for name, probe in all_probes().items():
         items = items_of(probe, request, _MANY)

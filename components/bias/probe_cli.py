@@ -38,7 +38,6 @@ def main(argv: Sequence[str]) -> int:
     spec = load_judge(options.judge, options.overrides)
     reward = load_reward(options.reward) if options.reward else default_reward(spec)
     probes, mounted = named(names(options.probes)), Mounted(options.mounted)
-    mounted.files()
     modes = [_mode(each) for each in names(options.modes)]
     asked = (probes, modes, options.items, options.seed, options.repeats)
     plan = plan_probes(spec, reward, *asked, mounted)

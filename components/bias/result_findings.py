@@ -35,7 +35,7 @@ class Prediction(Frozen):
     """How the slope was fitted, such as ``mixed model, random effect of the seed``."""
     points: tuple[Point, ...] = ()
     note: str = ""
-    """Why nothing, or little, follows; empty otherwise."""
+    """Why nothing, or little, follows, and which judges are left out; empty where there is nothing to say."""
 
 
 class Contrast(Frozen):

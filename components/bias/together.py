@@ -14,13 +14,14 @@ async def together(*calls: Coroutine[Any, Any, T]) -> list[T]:
 
     Raises:
         GavelError: of several the first: they say the same of the same judge.
+        BaseExceptionGroup: all failures, where one of them is none of these: a fault of the program is never hidden.
     """
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(each) for each in calls]
     except BaseExceptionGroup as failures:
-        found = failures.subgroup(GavelError)
-        if found is None:
+        found, others = failures.split(GavelError)
+        if found is None or others is not None:
             raise
         error = _first(found)
     else:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _CALLS: Final = "calls.parquet"
 
 
-def costs(study: "Study", found: Found, files: Files) -> list[Cost]:
+def costs(found: Found, files: Files) -> list[Cost]:
     """Calls of every part, summed by judge.
 
     Raises:

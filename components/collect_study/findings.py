@@ -67,10 +67,17 @@ def findings(
 
 
 def _left_out(axis: str, arms: Sequence[Arm], judges: Mapping[str, Judge]) -> str:
-    """Judges that trained, and whose bias is not known well enough to predict anything by it."""
+    """Judges that trained, and whose bias is not known well enough to predict anything by it; empty where all are."""
     trained = dict.fromkeys(arm.judge for arm in arms if arm.judge in judges)
     names = [name for name in trained if name is not None and bias_of(judges[name], axis) is None]
-    return f"left out, since their bias has no interval: {', '.join(names)}" if names else ""
+    return f"left out, whose bias is not known with an interval: {', '.join(names)}" if names else ""
+
+
+def _too_few(fit: prediction.Prediction, level: float) -> str:
+    """Where no p of so few judges could be small; empty otherwise."""
+    if not fit.orders or 1.0 / fit.orders <= level:
+        return ""
+    return f"{fit.judges} judges allow no p below {1.0 / fit.orders:.3f}"
 
 
 def _prediction(
@@ -104,5 +111,5 @@ def _prediction(
         judges=fit.judges,
         method=_METHOD,
         points=tuple(points),
-        note="; ".join(filter(None, (fit.reason, _left_out(axis, arms, by_name)))),
+        note="; ".join(filter(None, (fit.reason, _too_few(fit, 1.0 - confidence), _left_out(axis, arms, by_name)))),
     )

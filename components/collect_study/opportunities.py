@@ -15,7 +15,7 @@ from components.collect_study.heldout import Held
 from components.collect_study.probed import Probed
 
 _HALF: Final = 0.5
-_NO_GOLD: Final = "there are no known judgements of right responses with and without a factor"
+_NO_GOLD: Final = "no right responses with and without a factor were judged"
 
 
 def opportunities(
@@ -58,7 +58,7 @@ def _of_probes(judge: Probed, confidence: float) -> Iterator[Opportunity]:
         if mode is Mode.PAIRWISE:
             # The better one wins where the worse one does not: its chance without the factor in its rival, less with.
             told = [(1.0 - _won(plain), 1.0 - _won(changed), text) for changed, plain, text in rows[Role.WORSE]]
-            if told:
+            if told or unknown[Role.WORSE]:
                 yield Opportunity(
                     judge=judge.name,
                     axis=probe,
@@ -75,14 +75,14 @@ def _of_probes(judge: Probed, confidence: float) -> Iterator[Opportunity]:
             )
             for role in (Role.BASE, Role.WORSE)
         )
-        if rows[Role.BASE]:
+        if rows[Role.BASE] or unknown[Role.BASE]:
             yield Opportunity(
                 judge=judge.name,
                 axis=probe,
                 mode=mode,
                 what="good answers accepted: with the factor, less without it",
                 difference=right,
-                wrong=wrong if rows[Role.WORSE] else None,
+                wrong=wrong if rows[Role.WORSE] or unknown[Role.WORSE] else None,
             )
 
 
@@ -119,16 +119,16 @@ def _of_decided(judge: Probed, confidence: float) -> Iterator[Opportunity]:
 
 def _of_policies(judge: str, held: Sequence[Held], confidence: float) -> Iterator[Opportunity]:
     """Right and wrong responses of policies that the judge trained, beside those that other judges trained."""
-    asked = [each for each in held if each.trained and each.trainer]
-    trained = [each for each in asked if each.decision.value is not None]
+    trained = [each for each in held if each.trained and each.trainer]
 
     def difference(*, right: bool) -> Estimate:
         groups: dict[bool, list[tuple[float, str]]] = {True: [], False: []}
-        for each in trained:
-            if each.decision.right is right:
-                rate = float(bool(each.decision.accepted))
-                groups[each.trainer == judge].append((rate, each.decision.cluster))
-        unknown = sum(each.decision.right is right and each.decision.value is None for each in asked)
+        mine = [each for each in trained if each.decision.right is right]
+        known = [each for each in mine if each.decision.value is not None]
+        for each in known:
+            rate = float(bool(each.decision.accepted))
+            groups[each.trainer == judge].append((rate, each.decision.cluster))
+        unknown = len(mine) - len(known)
         return apart(groups[True], groups[False], unknown, confidence=confidence)
 
     if not any(each.trainer == judge for each in trained) or not any(each.trainer != judge for each in trained):

@@ -4,9 +4,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from components.bias.effects import SCALES, item_effects
+from components.bias.effects import SCALES, item_effects, measured
 from components.bias.estimate import Estimate
 from components.bias.findings.remedies import Pair
+from components.bias.jackknife import ALONE
 from components.bias.lengthcontrol import length_controlled
 from components.bias.probe import all_probes
 from components.bias.result_arms import Arm
@@ -145,19 +146,19 @@ def _controlled(axis: str, judge: str, what: str, asked: Sequence[Win]) -> Itera
     found = length_controlled([share for share, _, _ in rows], [longer for _, longer, _ in rows], prompts)
     n, texts = len(rows), len(set(prompts))
 
-    def told(value: float | None, low: float | None, high: float | None, less: float) -> Estimate:
+    def told(value: float | None, low: float | None, high: float | None, less: float, why: str) -> Estimate:
         ends = (None, None) if low is None or high is None else (low - less, high - less)
         value = None if value is None else value - less
-        return Estimate.of(value, *ends, n=n, clusters=texts, unknown=unknown, why=found.why)
+        return Estimate.of(value, *ends, n=n, clusters=texts, unknown=unknown, why=why)
 
     yield Mitigation(
         name="length_control",
         axis=axis,
         judge=judge,
         what=what,
-        plain=told(found.raw, found.raw_low, found.raw_high, _HALF),
-        mitigated=told(found.controlled, found.low, found.high, _HALF),
-        reduction=told(found.smaller, found.smaller_low, found.smaller_high, 0.0),
+        plain=told(found.raw, found.raw_low, found.raw_high, _HALF, ALONE),
+        mitigated=told(found.controlled, found.low, found.high, _HALF, found.why),
+        reduction=told(found.smaller, found.smaller_low, found.smaller_high, 0.0, found.why),
     )
 
 
@@ -168,10 +169,9 @@ def _panels(probed: Sequence[Probed], confidence: float) -> Iterator[Mitigation]
         for name in panel.members:
             alone = {(probe, mode): outcomes for probe, mode, outcomes in _parts(by_name[name])}
             for probe, mode, outcomes in _parts(panel):
-                measure = all_probes()[probe].measure
-                together = item_effects(outcomes, measure)
-                single = item_effects(alone.get((probe, mode), []), measure)
-                asked = by_item(outcomes).keys() & by_item(alone.get((probe, mode), ())).keys()
+                measure, mine = all_probes()[probe].measure, alone.get((probe, mode), [])
+                together, single = item_effects(outcomes, measure), item_effects(mine, measure)
+                asked = measured(outcomes, measure).keys() & measured(mine, measure).keys()
                 pairs: list[Pair | None] = [
                     (single[item][0], together[item][0], single[item][1])
                     if item in single and item in together

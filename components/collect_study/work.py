@@ -88,11 +88,7 @@ def collected(study: "Study", found: Found, files: Files) -> StudyResult:
     probed, skipped = all_probed(study, found, files)
     told = judges(study, probed, held, CONFIDENCE)
     arms = arm_results(study, found, files, CONFIDENCE)
-    skipped += [
-        Skipped(what=f"arm {arm.name}", reason=arm.reason, failed=arm.state == "failed")
-        for arm in arms
-        if arm.state != "done"
-    ]
+    # Arms say of themselves what became of them.
     skipped += [
         Skipped(
             what=f"scores of arm {name} by judge {label(study, study.arm(scorer))}",
@@ -115,7 +111,7 @@ def collected(study: "Study", found: Found, files: Files) -> StudyResult:
         arms=tuple(arms),
         crossings=tuple(crossings(study, found, files, CONFIDENCE)),
         findings=findings(study, probed, told, arms, wins(study, found, files), held, CONFIDENCE),
-        costs=tuple(costs(study, found, files)),
+        costs=tuple(costs(found, files)),
         abstained=tuple(abstentions(study, found, files, CONFIDENCE)),
         skipped=tuple(skipped),
         configuration=study.text,

@@ -4,7 +4,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from components.bias.mounted import Mounted
 from components.bias.probe import all_probes
+from components.core.errors import ContractError
 from components.core.spec.fields import suggestion
 from components.core.spec.problems import Problem, config_error, dotted, mark_of
 
@@ -40,9 +42,11 @@ def _names(study: "Study") -> Iterable[Problem]:
 def _mounted(study: "Study") -> Iterable[Problem]:
     folder = study.spec.probes.mounted
     # Whatever probes there are: one who names a folder counts on what is in it.
-    if folder is not None and not Path(folder).is_dir():
+    try:
+        Mounted(None if folder is None else Path(folder)).check()
+    except ContractError:
         remedy = "mount it, or name another; a relative path starts at the current folder"
-        yield _problem(study, ("mounted",), f"there is no folder {folder}", remedy)
+        yield _problem(study, ("mounted",), f"there is no folder {folder}"[:300], remedy)
 
 
 def _problem(study: "Study", key: Sequence[str | int], what: str, remedy: str) -> Problem:

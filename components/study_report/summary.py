@@ -101,9 +101,9 @@ def _of_prediction(found: Prediction, study: StudyResult) -> str:
         return f"Nothing can be said of {what}: {found.note or found.slope.why}."
     told = f"slope {sentence(found.slope, Kind.EFFECT, study.confidence)}, permutation p {p_value(found.p)}"
     basis = f"{len(found.points)} arms of {found.judges} judges"
-    if found.slope.excludes_zero and found.p is not None and found.p <= study.alpha:
-        return f"Over {basis}, {what} go together: {told}."
-    return f"Over {basis}, {what} are not shown to go together: {told}.{' ' + found.note if found.note else ''}"
+    shown = found.slope.excludes_zero and found.p is not None and found.p <= study.alpha
+    note = f" {found.note[0].upper()}{found.note[1:].rstrip('.')}." if found.note else ""
+    return f"Over {basis}, {what} {'' if shown else 'are not shown to '}go together: {told}.{note}"
 
 
 def _of_agreement(study: StudyResult) -> list[str]:
@@ -186,8 +186,7 @@ def warnings(study: StudyResult) -> list[tuple[str, str]]:
     failed = _named([arm for arm in study.arms if arm.state != "done"])
     if failed:
         found.append(("Arms are missing.", f"{failed}: see what is missing, below."))
-    arms = {f"arm {arm.name}" for arm in study.arms}
-    parts = [f"{row.what}: {row.reason}" for row in study.skipped if row.failed and row.what not in arms]
+    parts = [f"{row.what}: {row.reason}" for row in study.skipped if row.failed]
     if parts:
         found.append(("Parts failed.", f"{_some(parts)}."))
     return found

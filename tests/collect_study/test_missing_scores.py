@@ -69,6 +69,23 @@ def test_what_failed_and_what_nobody_tried_are_told_apart(tmp_path: Path, monkey
     assert after.hashes() != before
 
 
+def test_a_judge_that_does_not_come_up_leaves_the_reason_of_every_arm_that_it_was_to_score(tmp_path: Path) -> None:
+    study, store = load_study(_STUDY), (tmp_path / "store").as_uri()
+    done(study, store)
+    longer = study.scorers[1]
+    missing = work.missing_crosses(study, longer, store)
+    work.note_failure(study, longer, store, missing, StepError("the judge does not come up\nmore"))
+    uncrossed = find_all(study, store).uncrossed
+    told = Uncrossed("the judge does not come up", failed=True)
+    assert [uncrossed[arm.name, longer.name] for arm in study.arms] == [told, told]
+
+
+def test_a_study_without_scores_across_judges_misses_none(tmp_path: Path) -> None:
+    study, store = load_study(_STUDY, ["cross=false"]), (tmp_path / "store").as_uri()
+    done(study, store)
+    assert find_all(study, store).uncrossed == {}
+
+
 def test_a_record_without_a_result_is_told_and_no_key_error(tmp_path: Path) -> None:
     study, store = load_study(_STUDY), (tmp_path / "store").as_uri()
     for arm in study.arms:

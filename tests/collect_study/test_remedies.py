@@ -170,6 +170,11 @@ def test_length_control_of_wins_of_ones_own_policies() -> None:
     (apart,) = _only(remedies([], [], {("j", "j"): told}, 0.95)[0], "length_control")
     assert apart.mitigated.value is None
     assert "length tells all wins apart" in apart.mitigated.why
+    # The rate as it is needs no fit; of one text it has no interval for a reason of its own.
+    assert apart.plain.low is not None
+    (alone,) = _only(remedies([], [], {("j", "j"): [told[1]._replace(prompt="p")] * 2}, 0.95)[0], "length_control")
+    assert (alone.plain.value, alone.plain.low, alone.mitigated.value) == (0.5, None, None)
+    assert "one text or prompt" in alone.plain.why
 
 
 def test_good_answers_with_and_without_the_factor_have_the_chance_that_they_have() -> None:

@@ -1,5 +1,6 @@
 """What is unknown is counted beside every number that is made of the rest."""
 
+import dataclasses
 from collections.abc import Callable
 
 import pytest
@@ -107,15 +108,28 @@ def test_held_out_responses_without_a_verdict_are_counted_by_what_they_are() -> 
     assert (own.wrong.value, own.wrong.n, own.wrong.unknown) == (None, 0, 1)
 
 
-@pytest.mark.parametrize(("name", "probe", "mode"), [("swap_average", "position", Mode.PAIRWISE)])
-def test_a_remedy_counts_items_that_are_known_on_one_side_alone(name: str, probe: str, mode: Mode) -> None:
+@pytest.mark.parametrize("mode", [Mode.BINARY, Mode.PAIRWISE])
+def test_a_chance_of_which_nothing_is_known_stands_as_unknown(mode: Mode) -> None:
+    # Pairwise it is made of the items that carry a worse answer.
+    probe, role = ("fallacy", Role.WORSE) if mode is Mode.PAIRWISE else ("authority", Role.BASE)
+    items = tuple(item for item in _shipped(probe) if item.carries is role)
+    assert items
+    judge = _probed("j", probe, mode, items, lambda *_: None)
+    (found,), absent = opportunities([judge], {}, 0.95)
+    assert absent == []
+    assert (found.difference.value, found.difference.n, found.difference.unknown) == (None, 0, len(items))
+    assert found.wrong is None
+
+
+def test_a_remedy_counts_items_that_are_known_on_one_side_alone() -> None:
+    name, probe, mode = "swap_average", "position", Mode.PAIRWISE
     items = _shipped(probe)
     away = {item.item_id for item in items[:5]}
 
     def says(item: Item, role: Role, order: str | None) -> float | None:
         return None if item.item_id in away and order == "base_first" else 0.5
 
-    found, _ = remedies([_probed("j", probe, mode, items, says)], [], {}, 1, 0.95)
+    found, _ = remedies([_probed("j", probe, mode, items, says)], [], {}, 0.95)
     (row,) = [each for each in found if each.name == name]
     for part in (row.plain, row.mitigated, row.reduction):
         assert (part.n, part.unknown) == (7, 5)
@@ -124,9 +138,24 @@ def test_a_remedy_counts_items_that_are_known_on_one_side_alone(name: str, probe
 def test_a_remedy_of_which_nothing_is_known_stands_as_unknown() -> None:
     items = _shipped("reference")
     judge = _probed("j", "reference", Mode.BINARY, items, lambda item, role, _: None if role is Role.PLACEBO else 1.0)
-    found, _ = remedies([judge], [], {}, 1, 0.95)
+    found, _ = remedies([judge], [], {}, 0.95)
     (row,) = [each for each in found if each.name == "reference"]
     assert (row.reduction.value, row.reduction.n, row.reduction.unknown) == (None, 0, 12)
+
+
+def test_decided_pairs_stand_apart_from_what_a_panel_takes_off_and_are_not_unknown() -> None:
+    apart = (dataclasses.replace(item, probe="style") for item in _decided(4))
+    items = (*_shipped("style"), *apart)
+    lost = items[0].item_id
+
+    def says(item: Item, role: Role, _: str | None) -> float | None:
+        return None if item.item_id == lost else 0.8 if role is Role.CHANGED else 0.2
+
+    panel = dataclasses.replace(_probed("p", "style", Mode.BINARY, items, says), members=("a in p",))
+    member = dataclasses.replace(_probed("a in p", "style", Mode.BINARY, items, says), member=True)
+    found, _ = remedies([member, panel], [], {}, 0.95)
+    (row,) = [each for each in found if each.name == "panel"]
+    assert (row.plain.value, row.plain.n, row.plain.unknown) == (pytest.approx(0.6), 11, 1)
 
 
 def test_wins_without_a_reward_are_counted_beside_length_control_and_leakage() -> None:
@@ -135,9 +164,9 @@ def test_wins_without_a_reward_are_counted_beside_length_control_and_leakage() -
         return known + [Win(f"u{n}", None, 1.0) for n in range(unknown)]
 
     wins = {("a", "a"): cell(6, 1), ("b", "a"): cell(5, 2), ("b", "b"): cell(4, 3), ("a", "b"): cell(5, 4)}
-    (leak,) = leakages([], wins, 1, 0.95)
+    (leak,) = leakages([], wins, 0.95)
     assert (leak.score.n, leak.score.unknown) == (40, 10)
-    found, _ = remedies([], [], wins, 1, 0.95)
+    found, _ = remedies([], [], wins, 0.95)
     told = {each.judge: each for each in found if each.name == "length_control"}
     assert {judge: (row.reduction.n, row.reduction.unknown) for judge, row in told.items()} == {
         "a": (10, 1),
@@ -147,12 +176,13 @@ def test_wins_without_a_reward_are_counted_beside_length_control_and_leakage() -
 
 def test_a_student_that_never_wins_leaves_known_comparisons_known() -> None:
     lost = [Win(f"p{n}", 0.0, 0.0) for n in range(10)]
-    (leak,) = leakages([], dict.fromkeys([("a", "a"), ("b", "a"), ("b", "b"), ("a", "b")], lost), 1, 0.95)
+    (leak,) = leakages([], dict.fromkeys([("a", "a"), ("b", "a"), ("b", "b"), ("a", "b")], lost), 0.95)
     assert (leak.score.value, leak.score.n, leak.score.unknown) == (None, 40, 0)
 
 
-def _bias(value: float | None) -> Bias:
-    effect = Estimate.missing("no item is known", unknown=9) if value is None else Estimate.of(value, n=9, why="made")
+def _bias(value: float | None, *, texts: int = 9) -> Bias:
+    ends = (None, None) if value is None or texts < 2 else (value - 0.1, value + 0.1)
+    effect = Estimate.of(value, *ends, n=9, clusters=texts, why="made")
     return Bias(probe="verbosity", title="", mode=Mode.BINARY, measure=Measure.SHIFT, effect=effect)
 
 
@@ -161,6 +191,7 @@ def test_arms_without_a_bias_or_a_drift_are_counted_beside_the_slope() -> None:
         Judge(name=name, family="f", biases=(_bias(value),))
         for name, value in (("a", 0.1), ("b", 0.2), ("c", 0.4), ("d", None))
     ]
+    judges.append(Judge(name="e", family="f", biases=(_bias(0.3, texts=1),)))
 
     def arm(judge: str, seed: int, words: float | None) -> Arm:
         known = Estimate.missing("no response", unknown=4) if words is None else Estimate.of(words, n=9, why="made")
@@ -169,6 +200,10 @@ def test_arms_without_a_bias_or_a_drift_are_counted_beside_the_slope() -> None:
             name=f"{judge}-{seed}", judge=judge, reward="rubric", policy="tiny", seed=seed, steps=2, changes=(change,)
         )
 
-    arms = [arm("a", 1, 1.0), arm("b", 1, 2.5), arm("c", 1, 4.0), arm("d", 1, 9.0), arm("a", 2, None)]
+    arms = [arm("a", 1, 1.0), arm("b", 1, 2.5), arm("c", 1, 4.0), arm("d", 1, 9.0), arm("e", 1, 9.0), arm("a", 2, None)]
     found = _prediction("verbosity", "words", judges, arms, 1, 0.95)
-    assert (found.slope.n, found.slope.clusters, found.slope.unknown) == (3, 3, 2)
+    assert (found.slope.n, found.slope.clusters, found.slope.unknown) == (3, 3, 3)
+    # What one text says is no judge's bias; the report names those that are left out.
+    assert {point.judge for point in found.points} == {"a", "b", "c"}
+    # Three judges have six orders.
+    assert found.note == "3 judges allow no p below 0.167; left out, whose bias is not known with an interval: d, e"

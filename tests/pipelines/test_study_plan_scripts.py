@@ -1,10 +1,10 @@
-"""A script's biases are looked at before anything starts: a judge of others would not come up."""
+"""A script's biases are looked at where the study is read: a judge of others would not come up."""
 
 import pytest
 
 from components.core.errors import ConfigError
+from components.core.spec.source import ScriptedSource
 from components.core.spec.study_load import load_study
-from pipelines.study_plan import plan_study
 
 _STUDY = """
 name: scripts
@@ -26,5 +26,6 @@ def test_a_bias_on_no_axis_is_a_mistake_of_the_study() -> None:
 
 
 def test_a_bias_on_an_axis_is_none() -> None:
-    _, problems = plan_study(load_study(_STUDY.format(axis="verbosity")))
-    assert [each for each in problems if "biases" in each.key] == []
+    source = load_study(_STUDY.format(axis="verbosity")).arms[0].experiment.judge.source
+    assert isinstance(source, ScriptedSource)
+    assert dict(source.biases) == {"verbosity": 0.5}

@@ -28,6 +28,7 @@ def study(folder: Path, probes: str) -> Path:
         ("  items: 12\n  names:\n    - verbosity\n    - sytle\n", 10, "did you mean style?"),
         ("  names: [all, style]\n", 7, "all stands for every probe"),
         ("  names: [style]\n  mounted: nowhere\n", 8, "there is no folder nowhere"),
+        (f"  names: [style]\n  mounted: {'m' * 300}\n", 8, "there is no folder mmm"),
     ],
 )
 def test_what_there_is_not_is_told_with_file_and_line(tmp_path: Path, probes: str, line: int, words: str) -> None:

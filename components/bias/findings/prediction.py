@@ -54,7 +54,8 @@ class Prediction:
         high: upper end.
         p: two-sided, of the t test with (judges - 2) degrees of freedom; None where there is no interval.
         permutation_p: share of the orders of the judges' biases whose slope is as large or larger in size, the one that
-            was seen among them. With three judges it cannot be below 1/3, with four 1/12.
+            was seen among them. With three judges it cannot be below 1/6, with four 1/24; twice that where the biases
+            or the drifts lie evenly.
         orders: orders counted.
         judges: distinct judges.
         seeds: distinct seeds.

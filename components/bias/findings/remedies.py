@@ -31,7 +31,7 @@ def compared(pairs: Sequence[Pair], scale: tuple[float, float], *, confidence: f
 
     With the signs that the two means have, the difference of their sizes is a mean over items of its own, and has the
     interval of :func:`components.bias.clusters.estimate`. Where a mean is less than a standard error away from 0 its
-    sign is chance; then the interval is the hull of those with either sign.
+    sign is chance, if items can have either; then the interval is the hull of those with either sign.
 
     Args:
         pairs: items whose effect is known both ways.
@@ -44,7 +44,10 @@ def compared(pairs: Sequence[Pair], scale: tuple[float, float], *, confidence: f
         return estimate(values, [cluster for _, _, cluster in pairs], scale=ends, confidence=confidence)
 
     plain, remedied = over([one for one, _, _ in pairs], scale), over([other for _, other, _ in pairs], scale)
-    sides = itertools.product(*(possible(each.value or 0.0, each.se) for each in (plain, remedied)))
+    both_signs = scale[0] < 0.0 < scale[1]
+    sides = itertools.product(
+        *(possible(each.value or 0.0, each.se if both_signs else None) for each in (plain, remedied))
+    )
     told = [
         over([side * one - other_side * other for one, other, _ in pairs], (-width, width))
         for side, other_side in sides

@@ -103,6 +103,8 @@ def _explain(found: Any, key: tuple[int | str, ...], model: type[BaseModel], tre
         least = context["min_length"]
         told = f"{least} entr{'y' if least == 1 else 'ies'} at least"
         return f"{'an empty list' if not found['input'] else value} is too short: it takes {told}", doc
+    if kind == "too_long":
+        return f"{len(found['input'])} entries are too many: it takes {context['max_length']} at most", doc
     if kind == "literal_error":
         return f"{value} is not allowed", f"use {context['expected']}. {doc}"
     if kind == "union_tag_invalid":

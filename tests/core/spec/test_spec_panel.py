@@ -43,6 +43,10 @@ def test_fields_of_a_member_can_be_overridden():
         (("panel={members: [nobody]}",), ["panel.members.0", "nobody.yaml"]),
         (("panel={members: [tiny-lr]}",), ["judge tiny-lr is a member already"]),
         (("panel={members: []}",), ["panel.members"]),
+        (
+            (f"panel={{members: [{', '.join([SECOND] * 16)}]}}",),
+            ["panel.members", "16 entries are too many: it takes 15 at most"],
+        ),
         ((f"panel={{members: [{SECOND}], quorum: 3}}",), ["3 of 2 judges can never be reached"]),
         ((f"panel={{members: [{SECOND}], name: second}}",), ["'second' is a judge's name"]),
         ((f"panel={{members: [{SECOND}], combine: majority}}",), ["reward.value", "set reward.value: binary"]),
