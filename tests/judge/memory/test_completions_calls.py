@@ -184,7 +184,7 @@ async def test_what_was_asked_before_comes_from_the_cache_and_costs_nothing(tmp_
     assert [each.raw_id for each in second] == [each.raw_id for each in first]
     assert [each.attempts for each in second] == [0, 0]
     assert (paid.from_cache, free.from_cache) == (False, True)
-    assert (free.attempts, free.prompt_tokens, free.cost) == (0, 0, None)
+    assert (free.attempts, free.prompt_tokens, free.cost) == (0, 0, 0.0)
     with Ledger(tmp_path / "two") as ledger:
         assert [row.prompt_tokens for row in ledger.rows()] == [0, 0]
 
