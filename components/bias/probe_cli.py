@@ -40,7 +40,7 @@ def main(argv: Sequence[str]) -> int:
     probes, mounted = named(names(options.probes)), Mounted(options.mounted)
     modes = [_mode(each) for each in names(options.modes)]
     asked = (probes, modes, options.items, options.seed, options.repeats)
-    plan = plan_probes(spec, reward, *asked, mounted)
+    plan = plan_probes(spec, reward, *asked, mounted, options.criteria)
     for each in plan.skipped:
         print(_skipped(each))
     if not plan.parts:
@@ -64,6 +64,7 @@ def main(argv: Sequence[str]) -> int:
                 reward=reward,
                 mounted=mounted,
                 identity=canonical_json(spec.identity()),
+                criteria=options.criteria,
             )
         )
     write_outcomes(options.output / TABLE, outcomes)
@@ -81,6 +82,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--probes", default="all", help="names with commas, or all")
     parser.add_argument("--modes", default=",".join(Mode), help="pairwise, pointwise, binary; with commas")
     parser.add_argument("--items", type=at_least(1), default=200, help="items a probe and source; default 200")
+    parser.add_argument("--criteria", type=at_least(2), help="criteria of each shipped text, at most; default: all")
     parser.add_argument("--repeats", type=at_least(0), default=2, help="repetitions in the probe retry, 2 at least")
     parser.add_argument("--seed", type=at_least(0), default=0, help="of what the items draw; default 0")
     parser.add_argument("--mounted", type=Path, help="folder with data sets in their own formats")

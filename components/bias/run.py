@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from components.bias.asking import Asking
 from components.bias.items import items_of
 from components.bias.mounted import NOTHING, Mounted
+from components.bias.narrowing import narrowed
 from components.bias.probe import Probe, Request, Skip
 from components.bias.together import together
 from components.bias.types import Item, Mode, Outcome
@@ -69,6 +70,7 @@ def plan_probes(
     seed: int,
     repeats: int = 0,
     mounted: Mounted = NOTHING,
+    criteria: int | None = None,
 ) -> Plan:
     """What is asked of a judge, and what is left out with the reason.
 
@@ -81,6 +83,7 @@ def plan_probes(
         seed: of what the items draw.
         repeats: repetitions in probes that live on them; at least two there.
         mounted: data sets of the user.
+        criteria: of each shipped text, at most; None asks about all (:func:`components.bias.narrowing.narrowed`).
 
     Raises:
         ContractError: a probe breaks the limits of :mod:`components.bias.items`, or the mounted folder is not there.
@@ -93,6 +96,8 @@ def plan_probes(
         if isinstance(items, Skip):
             skipped.append(Skipped(probe.name, None, items.reason))
             continue
+        if criteria is not None:
+            items = narrowed(items, criteria)
         for mode in dict.fromkeys(modes):
             lack = Asking.lacks(reward, mode) if mode in probe.modes else probe.leaves_out
             if lack is not None:
@@ -159,6 +164,7 @@ async def run_probes(
     reward: "RewardSpec | None" = None,
     mounted: Mounted = NOTHING,
     identity: str = "",
+    criteria: int | None = None,
 ) -> list[Outcome]:
     """Probe a judge. What was asked before with the same ``state`` comes from the engine's cache.
 
@@ -176,12 +182,13 @@ async def run_probes(
         reward: the protocol under which it is probed; None takes :func:`default_reward`.
         mounted: data sets of the user.
         identity: what decides the judge's replies, as text.
+        criteria: of each shipped text, at most; None asks about all.
 
     Raises:
         GavelError: the judge cannot be used as it is configured, or a probe breaks its limits.
     """
     reward = reward or default_reward(spec)
-    plan = plan_probes(spec, reward, probes, modes, n_items, seed, repeats, mounted)
+    plan = plan_probes(spec, reward, probes, modes, n_items, seed, repeats, mounted, criteria)
     if progress is not None:
         progress.begin(plan.calls, "item")
     asking = Asking(spec, reward, endpoint, ledger, state=state, identity=identity)

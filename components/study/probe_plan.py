@@ -24,7 +24,9 @@ def plan_of(probes: "StudyProbes", judge: "JudgeSpec", experiment: "Experiment",
     mounted = mounted_of(probes)
     modes = [Mode(mode) for mode in probes.modes]
     wanted = named(probes.names)
-    return plan_probes(judge, experiment.reward, wanted, modes, probes.items, seed, probes.repeats, mounted)
+    return plan_probes(
+        judge, experiment.reward, wanted, modes, probes.items, seed, probes.repeats, mounted, probes.criteria
+    )
 
 
 def mounted_of(probes: "StudyProbes") -> Mounted:

@@ -59,6 +59,9 @@ class StudyProbes(Spec):
     Default: ["pairwise", "pointwise", "binary"]."""
     items: Annotated[int, Field(ge=10, le=100_000)] = ENOUGH_ITEMS
     """Items of each probe. Unit: items. Default: 200."""
+    criteria: Annotated[int, Field(ge=2, le=100)] | None = None
+    """Criteria of each shipped text that judges are asked about, at most: one that its worse answer fails, one that it
+    meets, and the first others. Fewer cost less and see less; null asks about all. Unit: criteria. Default: null."""
     repeats: Annotated[int, Field(ge=0, le=100)] = 0
     """Repetitions of each item beyond the first asking, in probes that live on them; there at least two. Unit: askings.
     Default: 0."""
