@@ -68,7 +68,9 @@ class Asking:
         self._ratio: CompletionsJudge | None = None
         self._chat: Chat | None = None
         if self._reward.protocol == "likelihood_ratio":
-            self._ratio = completions_judge(spec, self._reward, endpoint, ledger, state=state, identity=identity)
+            self._ratio = completions_judge(
+                spec, self._reward, endpoint, ledger, state=state, identity=identity, cached=True
+            )
         else:
             self._chat = build_chat(spec, endpoint, ledger, state=state, identity=identity)
             sampling = Sampling(spec.max_answer_tokens, spec.temperature)

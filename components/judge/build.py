@@ -137,8 +137,20 @@ def completions_judge(
     state: Path | None = None,
     identity: str = "",
     earlier: Sequence[Path] = (),
+    cached: bool = False,
 ) -> CompletionsJudge:
     """A judge that is asked by likelihood ratio; see :func:`build_judge`.
+
+    Args:
+        spec: as there.
+        reward: as there.
+        endpoint: as there.
+        ledger: as there.
+        state: as there.
+        identity: as there.
+        earlier: as there.
+        cached: whether replies are kept. They echo their prompts, 25 kB and more each, which pays where the same
+            questions come again, as those of probes do, and not for the ever new responses of a training.
 
     Raises:
         JudgeError: as there, and a judge without log-probabilities.
@@ -161,7 +173,7 @@ def completions_judge(
         ledger=ledger,
         price=build_price(spec),
         budget=build_budget(spec, ledger, earlier),
-        cache=Cache(state / CACHE) if state is not None and spec.cache else None,
+        cache=Cache(state / CACHE) if cached and state is not None and spec.cache else None,
         identity=identity,
     )
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from transformers import AutoModelForCausalLM
 
@@ -43,6 +43,7 @@ def alike(one: tuple[int, ...], other: tuple[int, ...]) -> int:
     st.lists(st.lists(st.integers(0, 1), min_size=1, max_size=12).map(tuple), min_size=1, max_size=12),
     st.integers(1, 4),
 )
+@example([(1,), (1, 0), (1, 0, 0), (1, 1, 0), (1, 1)], 1)
 def test_what_two_prompts_share_is_kept_but_for_less_than_is_worth_it(prompts, least):
     kept = shared_prefixes(prompts, least)
     known = {()}

@@ -36,7 +36,8 @@ def shared_prefixes(prompts: Sequence[Ids], least: int = LEAST) -> list[Shared]:
         prompts: of at least one token.
         least: at least 1.
     """
-    return list(_grow(sorted(set(prompts)), 0, 0, least))
+    # Two groups whose shortest prompts are as long as what all have in common come to the same beginning.
+    return list({each.ids: each for each in _grow(sorted(set(prompts)), 0, 0, least)}.values())
 
 
 def cut(prompt: Ids, shared: Sequence[Shared]) -> int:

@@ -22,7 +22,8 @@ async def judged(
 ) -> tuple[list[list[Verdict]], list[CallRow]]:
     async with server.serve() as url:
         with Ledger(path) as ledger:
-            judge = build_judge(spec(**{"timeout_seconds": 20.0} | changes), REWARD, url, ledger, state=state)
+            about = spec(**{"timeout_seconds": 20.0} | changes)
+            judge = completions_judge(about, REWARD, url, ledger, state=state, cached=True)
             found = await asyncio.gather(*(judge.judge(each) for each in samples))
             await judge.close()
             return list(found), ledger.calls()
@@ -202,7 +203,7 @@ async def test_another_model_is_asked_and_so_is_a_judge_without_a_cache(
 async def test_a_repetition_is_asked_anew_once(tmp_path: Path) -> None:
     server = Scripted(good)
     async with server.serve() as url:
-        judge = completions_judge(spec(timeout_seconds=20.0), REWARD, url, None, state=tmp_path)
+        judge = completions_judge(spec(timeout_seconds=20.0), REWARD, url, None, state=tmp_path, cached=True)
         for draw in ("", "repeat 1", "repeat 2", "repeat 1", ""):
             (verdict,) = await judge.drawn(draw).judge(sample())
             assert verdict.status is VerdictStatus.MET
