@@ -13,6 +13,7 @@ from typing import Any, Final
 from components.bias.arguments import make_output
 from components.bias.corpus import Text, texts
 from components.bias.rewrite import Rewriting, rewritings
+from components.core.errors import StepError
 from components.core.services.state import state_folder
 from components.judge.chat import Chat
 
@@ -24,9 +25,10 @@ _AT_ONCE: Final = 64
 
 
 def main(argv: Sequence[str]) -> int:
-    """Ask, write the file, and say what was dropped and why; 1 where nothing came.
+    """Ask, say what was dropped and why, and write the file; where nothing is kept, there is none to write.
 
     Raises:
+        StepError: no text of the model is kept; no file is written, and one that is there stays as it is.
         GavelError: the configuration is wrong, or the model cannot be asked.
     """
     from components.core.identity import canonical_json
@@ -44,18 +46,26 @@ def main(argv: Sequence[str]) -> int:
         asyncio.run(must_answer(spec, url))
         chat = build_chat(spec, url, ledger, state=state_folder(), identity=canonical_json(spec.identity()))
         written = asyncio.run(_ask(chat, options.kind, options.draws))
+    kept = sum(each.text is not None for _, _, found in written for each in found)
+    dropped = Counter(each.reason for _, _, found in written for each in found if each.text is None)
+    print(f"{kept} texts of {len({text.text_id for text, _, found in written if any(each.text for each in found)})}")
+    print(f"dropped: {', '.join(f'{count} {reason}' for reason, count in dropped.most_common()) or 'none'}")
+    if not kept:
+        # A file without a line would be mounted as one that holds something.
+        raise StepError(
+            f"none of {sum(dropped.values())} {options.kind} is kept, so that no file is written",
+            where=f"model {spec.name}",
+            remedy=f"what the model said is in {options.output / LEDGER}; mend what most are dropped for, or name "
+            "another model",
+        )
     lines = list(_lines(options.kind, written, spec.model_name, spec.family))
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", spec.model_name).strip("-.")
     path = options.output / f"{options.kind}-{name}.jsonl"
     partial = path.with_name(f".{path.name}.partial")
     partial.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
     os.replace(partial, path)
-    kept = sum(each.text is not None for _, _, found in written for each in found)
-    dropped = Counter(each.reason for _, _, found in written for each in found if each.text is None)
-    print(f"{kept} texts of {len({text.text_id for text, _, found in written if any(each.text for each in found)})}")
-    print(f"dropped: {', '.join(f'{count} {reason}' for reason, count in dropped.most_common()) or 'none'}")
     print(f"they are in {path}")
-    return 0 if kept else 1
+    return 0
 
 
 Written = tuple[Text, int, list[Rewriting]]

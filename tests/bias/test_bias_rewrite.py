@@ -184,9 +184,22 @@ def test_a_model_that_says_the_same_in_each_draw_wrote_it_once(
     assert f"dropped: {4 * len(texts())} drawn_before" in capsys.readouterr().out
 
 
-def test_nothing_written_is_a_failure(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("kind", "before"), [("responses", None), ("refinements", "of an earlier run\n")])
+def test_where_nothing_is_kept_no_file_is_written_and_it_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str, before: str | None
+) -> None:
+    path = tmp_path / f"{kind}-model-a.jsonl"
+    if before is not None:
+        path.write_text(before, encoding="utf-8")
     silent = Writer("a", {text.good[:20]: "{}" for text in texts()} | {text.worse[:20]: "{}" for text in texts()})
-    assert _write(tmp_path, silent, "model-a", "A") == 1
+    assert _write(tmp_path, silent, "model-a", "A", kind) == 1
+    assert (path.read_text(encoding="utf-8") if path.exists() else None) == before
+    assert not list(tmp_path.glob(".*.partial"))
+    told = capsys.readouterr()
+    assert f"dropped: {2 * len(texts())} unparseable" in told.out
+    assert "they are in" not in told.out
+    assert f"error: none of {2 * len(texts())} {kind} is kept, so that no file is written" in told.err
+    assert "model model-a" in told.err
 
 
 def test_lines_of_one_text_that_ask_different_things_are_refused(tmp_path: Path) -> None:
