@@ -15,7 +15,8 @@ def main(argv: Sequence[str]) -> int:
     """Print a line a probe.
 
     Raises:
-        GavelError: a mounted file is not in its format, or a probe breaks its limits.
+        GavelError: the mounted folder has no file that can be read, one is not in its format, or a probe breaks its
+            limits.
     """
     parser = argparse.ArgumentParser(prog="python -m components.bias list", description="List the probes.")
     parser.add_argument("--mounted", type=Path, help="folder with data sets in their own formats")

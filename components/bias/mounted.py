@@ -1,10 +1,23 @@
 """Data sets that the user mounts as a folder, found by their own formats."""
 
 import dataclasses
+import enum
+import itertools
 from pathlib import Path
 
 from components.core.errors import ContractError
 from components.core.manifest import content_sha256, scan_folder
+
+
+class DataSet(enum.Enum):
+    """What is looked for in a mounted folder: patterns of the files' names, anywhere below it."""
+
+    LLMBAR = ("LLMBar/**/dataset.json", "llmbar_*.json")
+    JUDGEBENCH = ("*judgebench*.jsonl",)
+    MTBENCH_QUESTIONS = ("question.jsonl", "mtbench_question.jsonl")
+    MTBENCH_REFERENCES = ("reference_answer/*.jsonl", "mtbench_reference*.jsonl")
+    RESPONSES = ("responses*.jsonl",)
+    REFINEMENTS = ("refinements*.jsonl",)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -13,19 +26,36 @@ class Mounted:
 
     folder: Path | None = None
 
-    def files(self, *patterns: str) -> list[Path]:
-        """The files below the folder that fit any of the patterns, each once, in order.
+    def files(self, data: DataSet) -> list[Path]:
+        """The files of a data set below the folder, each once, in order.
 
         Raises:
             ContractError: there is no such folder.
         """
-        self.check()
+        self.check_there()
         if self.folder is None:
             return []
-        return sorted({path for pattern in patterns for path in self.folder.rglob(pattern) if path.is_file()})
+        return sorted({path for pattern in data.value for path in self.folder.rglob(pattern) if path.is_file()})
 
     def check(self) -> None:
-        """See that the folder is there, whether or not a probe looks for anything in it.
+        """See that the folder is there and has a file that can be read, whichever probes look for it.
+
+        Raises:
+            ContractError: it is not, or none of its files has a name that is looked for.
+        """
+        self.check_there()
+        if self.folder is None or any(self.files(data) for data in DataSet):
+            return
+        # One who names a folder counts on its items; without any, the probes would be run on the shipped ones alone.
+        names = ", ".join(itertools.chain.from_iterable(data.value for data in DataSet))
+        raise ContractError(
+            "no file in the folder has a name that is looked for",
+            where=str(self.folder),
+            remedy=f"put there any of {names}, or mount the folder above; docs/probes.md has the formats",
+        )
+
+    def check_there(self) -> None:
+        """See that the folder is there.
 
         Raises:
             ContractError: it is not.
@@ -46,7 +76,7 @@ class Mounted:
         Raises:
             ContractError: there is no such folder, or it holds something that is neither a file nor a folder.
         """
-        self.check()
+        self.check_there()
         if self.folder is None:
             return None
         try:

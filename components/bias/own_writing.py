@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from components.bias.changes import paraphrase
-from components.bias.mounted import Mounted
+from components.bias.mounted import DataSet, Mounted
 from components.bias.probe import Skip
 from components.bias.readers.written import Request, Written, requests
 from components.bias.types import Form, Item, Role
@@ -31,7 +31,7 @@ def own_items(probe: str, seed: int, mounted: Mounted, own: Own, other: Own, who
         other: tells those of others.
         whose: for the reason where there are none.
     """
-    if not mounted.files("responses*.jsonl"):
+    if not mounted.files(DataSet.RESPONSES):
         return Skip("it takes responses that models wrote, and no responses*.jsonl is mounted (docs/probes.md)")
     found, decided = [], []
     for request in requests(mounted):

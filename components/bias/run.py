@@ -86,7 +86,8 @@ def plan_probes(
         criteria: of each shipped text, at most; None asks about all (:func:`components.bias.narrowing.narrowed`).
 
     Raises:
-        ContractError: a probe breaks the limits of :mod:`components.bias.items`, or the mounted folder is not there.
+        ContractError: a probe breaks the limits of :mod:`components.bias.items`, or the mounted folder is not there or
+            has no file that can be read.
     """
     mounted.check()
     request = Request(seed, mounted, spec.model_name, spec.family)

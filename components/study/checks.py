@@ -17,7 +17,8 @@ _ALL: Final = "all"
 
 
 def check_probes(study: "Study") -> None:
-    """Refuse probes that there are not, and a folder of items that is not there, with the place where they are named.
+    """Refuse probes that there are not, and a folder of items that is not there or has none, with the place where they
+    are named.
 
     Raises:
         ConfigError: says all of them.
@@ -42,11 +43,17 @@ def _names(study: "Study") -> Iterable[Problem]:
 def _mounted(study: "Study") -> Iterable[Problem]:
     folder = study.spec.probes.mounted
     # Whatever probes there are: one who names a folder counts on what is in it.
+    mounted = Mounted(None if folder is None else Path(folder))
     try:
-        Mounted(None if folder is None else Path(folder)).check()
+        mounted.check_there()
     except ContractError:
         remedy = "mount it, or name another; a relative path starts at the current folder"
         yield _problem(study, ("mounted",), f"there is no folder {folder}"[:300], remedy)
+        return
+    try:
+        mounted.check()
+    except ContractError as error:
+        yield _problem(study, ("mounted",), f"{error.what}: {folder}"[:300], error.remedy)
 
 
 def _problem(study: "Study", key: Sequence[str | int], what: str, remedy: str) -> Problem:

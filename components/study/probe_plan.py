@@ -19,7 +19,8 @@ def plan_of(probes: "StudyProbes", judge: "JudgeSpec", experiment: "Experiment",
 
     Raises:
         ConfigError: there is no probe of a name.
-        ContractError: a probe breaks the limits of its items, or the folder that is to be mounted is not there.
+        ContractError: a probe breaks the limits of its items, or the folder that is to be mounted is not there or
+            has no file that can be read.
     """
     mounted = mounted_of(probes)
     modes = [Mode(mode) for mode in probes.modes]

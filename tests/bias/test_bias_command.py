@@ -67,6 +67,20 @@ def test_a_folder_of_items_that_is_not_there_is_told_whatever_is_probed(
         assert told.out == ""
 
 
+def test_a_folder_without_items_is_told_whatever_is_probed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    empty = tmp_path / "items"
+    empty.mkdir()
+    (empty / "readme.md").write_text("Items will come here.", encoding="utf-8")
+    for command in (["list"], [*PROBE, "--output", str(tmp_path / "out")]):
+        assert main([*command, "--mounted", str(empty)]) == 1
+        told = capsys.readouterr()
+        assert "no file in the folder has a name that is looked for" in told.err
+        assert str(empty) in told.err
+        assert "responses*.jsonl" in told.err
+        assert told.out == ""
+    assert not (tmp_path / "out").exists()
+
+
 def test_names_may_stand_with_spaces_around_their_commas(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     given = [*PROBE, "--probes", "position, style", "--modes", "pairwise, binry", "--output", str(tmp_path / "out")]
     assert main(given) == 1

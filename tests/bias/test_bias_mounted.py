@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 
 from components.bias.items import items_of, spread
-from components.bias.mounted import Mounted
+from components.bias.mounted import DataSet, Mounted
 from components.bias.probe import Request, Skip, all_probes
 from components.bias.readers.mtbench import referenced
 from components.bias.readers.pairs import gold_pairs, judgebench, llmbar
@@ -244,10 +245,47 @@ def test_the_projects_own_items_are_spread_as_they_are_built(name: str) -> None:
 
 def test_a_folder_that_is_not_there_is_told_whatever_is_asked(tmp_path: Path) -> None:
     for folder in (tmp_path / "none", Path("a\0b"), Path("m" * 5000)):
-        for ask in (Mounted(folder).check, Mounted(folder).sha256, lambda at=folder: Mounted(at).files("*.jsonl")):
+        mounted = Mounted(folder)
+        for ask in (mounted.check, mounted.sha256, lambda it=mounted: it.files(DataSet.RESPONSES)):
             with pytest.raises(ContractError, match=r"no such folder|no folder has such a name"):
                 ask()
     assert Mounted().sha256() is None
+
+
+@pytest.mark.parametrize("name", ["dataset.json", "response.jsonl", "LLMBar/Natural.json", "judgebench.json"])
+def test_a_folder_without_any_file_that_is_looked_for_is_told_with_the_names(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "items" / name
+    path.parent.mkdir(parents=True)
+    path.write_text("{}", encoding="utf-8")
+    with pytest.raises(ContractError, match="no file in the folder has a name that is looked for") as error:
+        Mounted(tmp_path / "items").check()
+    assert error.value.where == str(tmp_path / "items")
+    page = (Path(__file__).resolve().parents[2] / "docs" / "probes.md").read_text(encoding="utf-8")
+    named = re.findall(r"`([^` ]+\.jsonl?)`", page.partition("| files | format |")[2].partition("\n\n")[0])
+    assert len(named) == 9
+    assert all(each.replace("PART", "*") in error.value.remedy for each in named)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "LLMBar/Adversarial/Manual/dataset.json",
+        "llmbar_Natural.json",
+        "dataset=judgebench,response_model=m.jsonl",
+        "question.jsonl",
+        "mtbench_question.jsonl",
+        "reference_answer/gpt-4.jsonl",
+        "mtbench_reference_gpt-4.jsonl",
+        "responses-model-a.jsonl",
+        "refinements.jsonl",
+    ],
+)
+def test_one_file_of_any_data_set_anywhere_below_is_something_to_read(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "far" / "below" / name
+    path.parent.mkdir(parents=True)
+    path.touch()
+    Mounted(tmp_path).check()
+    assert [mine for data in DataSet for mine in Mounted(tmp_path).files(data)] == [path]
 
 
 def test_what_lies_in_the_folder_decides_its_hash_and_a_pipe_is_refused(tmp_path: Path) -> None:

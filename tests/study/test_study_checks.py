@@ -29,9 +29,13 @@ def study(folder: Path, probes: str) -> Path:
         ("  names: [all, style]\n", 7, "all stands for every probe"),
         ("  names: [style]\n  mounted: nowhere\n", 8, "there is no folder nowhere"),
         (f"  names: [style]\n  mounted: {'m' * 300}\n", 8, "there is no folder mmm"),
+        ("  names: [style]\n  mounted: .\n", 8, "no file in the folder has a name that is looked for: ."),
     ],
 )
-def test_what_there_is_not_is_told_with_file_and_line(tmp_path: Path, probes: str, line: int, words: str) -> None:
+def test_what_there_is_not_is_told_with_file_and_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, probes: str, line: int, words: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
     loaded = load_study(study(tmp_path, probes))
     with pytest.raises(ConfigError) as caught:
         check_probes(loaded)
@@ -47,6 +51,7 @@ def test_all_of_it_is_told_at_once_and_an_override_by_its_key(tmp_path: Path) ->
 
 
 def test_what_there_is_passes(tmp_path: Path) -> None:
+    (tmp_path / "responses.jsonl").touch()
     for names in ("[all]", f"[{', '.join(all_probes())}]"):
         check_probes(load_study(study(tmp_path, f"  names: {names}\n  mounted: {tmp_path}\n")))
 

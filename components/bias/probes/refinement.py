@@ -3,6 +3,7 @@
 import random
 from collections.abc import Sequence
 
+from components.bias.mounted import DataSet
 from components.bias.probe import ALL_MODES, Probe, Request, Skip
 from components.bias.readers.written import refinements
 from components.bias.types import Form, Item, Measure, Role
@@ -10,7 +11,7 @@ from components.bias.wording import pairs
 
 
 def _build(request: Request) -> Sequence[Item] | Skip:
-    if not request.mounted.files("refinements*.jsonl"):
+    if not request.mounted.files(DataSet.REFINEMENTS):
         return Skip("it takes drafts that models refined, and no refinements*.jsonl is mounted (docs/probes.md)")
     found = []
     for number, each in enumerate(refinements(request.mounted)):

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from components.bias.mounted import Mounted
+from components.bias.mounted import DataSet, Mounted
 from components.bias.readers.pairs import CRITERIA, rows_of
 from components.bias.types import Form, Item, Role
 from components.core.errors import ContractError
@@ -42,11 +42,11 @@ def referenced(mounted: Mounted) -> list[tuple[str, str, str]]:
         ContractError: a file is not in its format.
     """
     references: dict[str, str] = {}
-    for path in mounted.files("reference_answer/*.jsonl", "mtbench_reference*.jsonl"):
+    for path in mounted.files(DataSet.MTBENCH_REFERENCES):
         for row in rows_of(path):
             references.setdefault(_id(row, path), _first(row, path))
     found = []
-    for path in mounted.files("question.jsonl", "mtbench_question.jsonl"):
+    for path in mounted.files(DataSet.MTBENCH_QUESTIONS):
         for row in rows_of(path):
             if (name := _id(row, path)) in references:
                 found.append((name, _turn(row, path), references[name]))

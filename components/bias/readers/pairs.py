@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from components.bias.mounted import Mounted
+from components.bias.mounted import DataSet, Mounted
 from components.bias.types import Form, Item, Role
 from components.core.errors import ContractError
 from components.core.text import is_text
@@ -77,7 +77,7 @@ def llmbar(mounted: Mounted) -> Iterator[Pair]:
     Raises:
         ContractError: a file is not in its format.
     """
-    for path in mounted.files("LLMBar/**/dataset.json", "llmbar_*.json"):
+    for path in mounted.files(DataSet.LLMBAR):
         part = path.parent.name if path.name == "dataset.json" else path.stem.removeprefix("llmbar_")
         rows = _parsed(_contents(path), str(path))
         for number, row in enumerate(rows if isinstance(rows, list) else [rows]):
@@ -98,7 +98,7 @@ def judgebench(mounted: Mounted) -> Iterator[Pair]:
     Raises:
         ContractError: a file is not in its format.
     """
-    for path in mounted.files("*judgebench*.jsonl"):
+    for path in mounted.files(DataSet.JUDGEBENCH):
         for number, row in enumerate(rows_of(path)):
             where = f"{path}, line {number + 1}"
             key, question, one, two = (

@@ -14,7 +14,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from components.bias.mounted import Mounted
+from components.bias.mounted import DataSet, Mounted
 from components.bias.readers.pairs import rows_of, text_of
 from components.core.errors import ContractError
 from components.core.text import is_text
@@ -64,7 +64,7 @@ def requests(mounted: Mounted) -> Iterator[Request]:
         ContractError: a line is not in the format, or lines of one text have different questions or criteria.
     """
     found: dict[str, Request] = {}
-    for path in mounted.files("responses*.jsonl"):
+    for path in mounted.files(DataSet.RESPONSES):
         for number, row in enumerate(rows_of(path), start=1):
             where = f"{path}, line {number}"
             head = _head(row, where)
@@ -86,7 +86,7 @@ def refinements(mounted: Mounted) -> Iterator[Refinement]:
     Raises:
         ContractError: a line is not in the format.
     """
-    for path in mounted.files("refinements*.jsonl"):
+    for path in mounted.files(DataSet.REFINEMENTS):
         for number, row in enumerate(rows_of(path), start=1):
             where = f"{path}, line {number}"
             draft, refined, family = (_text(row, key, where) for key in ("draft", "refined", "family"))
