@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from components.core.errors import ConfigError, StepError
+from components.core.services.filelock import FileLock
 from components.core.services.state import source_root, state_folder
 from components.core.services.stores import start_store
 from components.core.services.supervisor import supervise
@@ -102,7 +103,9 @@ def check_prepared(experiment: Experiment, store: str) -> None:
 
 
 @contextlib.contextmanager
-def run_graph(experiment: Experiment, steps: Sequence[str], launch: Callable[[str], None]) -> Iterator[Ran]:
+def run_graph(
+    experiment: Experiment, steps: Sequence[str], launch: Callable[[str], None], claimed: FileLock | None = None
+) -> Iterator[Ran]:
     """Run a graph here, by KFP's local runner; what it left can be read inside the ``with``, after which the store may
     be gone with the other services.
 
@@ -112,6 +115,7 @@ def run_graph(experiment: Experiment, steps: Sequence[str], launch: Callable[[st
         experiment: says where, and what the machine must have.
         steps: the graph's steps in order, for the final table.
         launch: calls the graph, given the URL of the store's root.
+        claimed: see :func:`components.core.services.supervisor.supervise`.
 
     Raises:
         ConfigError: the experiment is for a Kubernetes cluster, or a tracker that it names cannot work.
@@ -123,7 +127,7 @@ def run_graph(experiment: Experiment, steps: Sequence[str], launch: Callable[[st
     check_machine(experiment, state)
     check_trackers(experiment.training)
     started = time.time()
-    with supervise(state) as manager, PeakMemory() as memory:
+    with supervise(state, claimed) as manager, PeakMemory() as memory:
         run_id = datetime.now(UTC).strftime(f"{experiment.name}-%Y%m%d-%H%M%S")
         os.environ[runlog.RUN_VARIABLE] = run_id
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(source_root()), os.environ.get("PYTHONPATH")]))

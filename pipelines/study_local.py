@@ -10,15 +10,17 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from components.core.columns import aligned
 from components.core.errors import GavelError
 from components.core.progress import Progress, clock_text
+from components.core.services.filelock import FileLock
 from components.core.services.state import source_root, state_folder
 from components.core.services.stores import start_store
-from components.core.services.supervisor import supervise
+from components.core.services.supervisor import claim, supervise
 from components.core.step import runlog
 from components.cross_judge.work import cross, missing_crosses
 from components.cross_judge.work import note_failure as note_uncrossed
@@ -67,18 +69,24 @@ def run_study(study: "Study") -> tuple[Path | None, list[Line]]:
     """
     first = study.arms[0].experiment
     check_placement(first)
-    check_machine(first, state_folder())
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(source_root()), os.environ.get("PYTHONPATH")]))
+    # For all parts: another run that came between two of them would make one of these fail.
+    with claim(state_folder()) as claimed:
+        check_machine(first, state_folder())
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(source_root()), os.environ.get("PYTHONPATH")]))
+        return _parts(study, claimed)
+
+
+def _parts(study: "Study", claimed: FileLock) -> tuple[Path | None, list[Line]]:
     lines: list[Line] = []
     for scorer in study.scorers:
-        lines.append(_part("probe", _judge(scorer), lambda scorer=scorer: _probe(study, scorer)))  # type: ignore[misc]
+        lines.append(_part("probe", _judge(scorer), partial(_probe, study, scorer, claimed)))
     for arm in study.arms:
-        lines.append(_part("arm", arm.name, lambda arm=arm: _train(study, arm)))  # type: ignore[misc]
+        lines.append(_part("arm", arm.name, partial(_train, study, arm, claimed)))
     if study.spec.cross:
         for scorer in study.scorers:
-            lines.append(_part("cross", _judge(scorer), lambda scorer=scorer: _cross(study, scorer)))  # type: ignore[misc]
+            lines.append(_part("cross", _judge(scorer), partial(_cross, study, scorer, claimed)))
     report: list[Path] = []
-    lines.append(_part("report", study.spec.name, lambda: report.append(_report(study))))
+    lines.append(_part("report", study.spec.name, lambda: report.append(_report(study, claimed))))
     return (report[0] if report else None), lines
 
 
@@ -99,18 +107,18 @@ def _part(part: str, name: str, work: Callable[[], object]) -> Line:
 
 
 @contextlib.contextmanager
-def _session(study: "Study") -> Iterator[str]:
-    """The store, under a supervisor of its own, and the run's log."""
+def _session(study: "Study", claimed: FileLock) -> Iterator[str]:
+    """The store, under a supervisor of the part's own, and the run's log."""
     experiment, state = study.arms[0].experiment, state_folder()
-    with supervise(state) as manager:
+    with supervise(state, claimed) as manager:
         os.environ[runlog.RUN_VARIABLE] = datetime.now(UTC).strftime(f"{study.spec.name}-%Y%m%d-%H%M%S")
         store = start_store(experiment.cluster.store, state, manager)
         check_store(store)
         yield store
 
 
-def _probe(study: "Study", scorer: "Arm") -> None:
-    with _session(study) as store:
+def _probe(study: "Study", scorer: "Arm", claimed: FileLock) -> None:
+    with _session(study, claimed) as store:
         if is_probed(study, scorer, store):
             print("its outcomes are there already", flush=True)
             return
@@ -123,7 +131,7 @@ def _probe(study: "Study", scorer: "Arm") -> None:
             raise
 
 
-def _train(study: "Study", arm: "Arm") -> None:
+def _train(study: "Study", arm: "Arm", claimed: FileLock) -> None:
     from pipelines.placing import Placing
     from pipelines.study_arm import STEPS, study_arm
 
@@ -137,20 +145,20 @@ def _train(study: "Study", arm: "Arm") -> None:
             write_record(store, study.spec.name, "arms", arm.name, Record(arm.identity(), {}, what))
             raise
 
-    with _session(study) as store:
+    with _session(study, claimed) as store:
         found = find_arm(arm, store)
         if found is not None:
             write_record(store, study.spec.name, "arms", arm.name, found)
             print("everything of it is there already", flush=True)
             return
-    with run_graph(arm.experiment, (*STEPS, "teardown-judge"), launch):
+    with run_graph(arm.experiment, (*STEPS, "teardown-judge"), launch, claimed):
         pass
 
 
-def _cross(study: "Study", scorer: "Arm") -> None:
+def _cross(study: "Study", scorer: "Arm", claimed: FileLock) -> None:
     from components.core.errors import StepError
 
-    with _session(study) as store:
+    with _session(study, claimed) as store:
         missing = missing_crosses(study, scorer, store)
         if not missing:
             print("every policy is scored already", flush=True)
@@ -166,10 +174,10 @@ def _cross(study: "Study", scorer: "Arm") -> None:
         raise StepError("; ".join(failed), where="cross-judge")
 
 
-def _report(study: "Study") -> Path:
+def _report(study: "Study", claimed: FileLock) -> Path:
     from components.collect_study.work import collected_report
 
-    with _session(study) as store:
+    with _session(study, claimed) as store:
         return collected_report(study, store, state_folder() / "reports" / study.spec.name)
 
 

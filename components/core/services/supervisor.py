@@ -1,5 +1,6 @@
 """The command that the user started: it owns the local services, and nothing local outlives it."""
 
+import contextlib
 import os
 import signal
 from collections.abc import Iterator
@@ -23,26 +24,47 @@ LOCK_NAME = "lock"
 
 
 @contextmanager
-def supervise(state: Path) -> Iterator[ServiceManager]:
+def claim(state: Path) -> Iterator[FileLock]:
+    """Be the one command at work in a state folder for as long as the block lasts, however often it supervises inside.
+
+    Raises:
+        ServiceError: another command is at work there; it is named with its pid and since when.
+    """
+    state = state.absolute()
+    lock = FileLock(state / LOCK_NAME)
+    try:
+        if not lock.acquire():
+            raise ServiceError(
+                f"another run is at work in this state folder: {lock.holder()}",
+                where=str(state),
+                remedy=f"wait for it, end it, or set {STATE_VARIABLE} to another folder",
+            )
+        yield lock
+    finally:
+        lock.release()
+
+
+@contextmanager
+def supervise(state: Path, claimed: FileLock | None = None) -> Iterator[ServiceManager]:
     """Be the one supervising command of a state folder.
 
     Left-overs of a supervisor that died are ended first. Inside, GAVEL_SUPERVISOR and GAVEL_STATE are set for child
     processes, and SIGTERM and SIGHUP end the block with SystemExit. At the end, however it comes, services and child
     processes end.
 
+    Args:
+        state: the folder.
+        claimed: what :func:`claim` gave for it, where this command does more there than supervise once; it stays
+            claimed at the end.
+
     Raises:
-        ServiceError: another command supervises this state folder.
+        ServiceError: another command is at work in this state folder.
     """
-    state = state.absolute()
-    lock = FileLock(state / LOCK_NAME)
-    if not lock.acquire():
-        held_by = lock.holder()
-        lock.release()
-        raise ServiceError(
-            f"another run is at work in this state folder: {held_by}",
-            where=str(state),
-            remedy=f"wait for it, end it, or set {STATE_VARIABLE} to another folder",
-        )
+    with contextlib.nullcontext() if claimed else claim(state):
+        yield from _supervised(state.absolute())
+
+
+def _supervised(state: Path) -> Iterator[ServiceManager]:
     me = ProcessId.current()
     not_ours = descendants(me)
     manager = ServiceManager(state, me)
@@ -74,4 +96,3 @@ def supervise(state: Path) -> Iterator[ServiceManager]:
                 os.environ[name] = value
         for number, handler in handlers.items():
             signal.signal(number, handler)
-        lock.release()
