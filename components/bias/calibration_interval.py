@@ -17,7 +17,12 @@ _SHRUNKEN: Final = np.linspace(0.0, 2.5, 101)
 
 
 def calibration_error(
-    said: Sequence[tuple[float, float, str]], *, bins: int = BINS, seed: int = 0, confidence: float = CONFIDENCE
+    said: Sequence[tuple[float, float, str]],
+    *,
+    unknown: int = 0,
+    bins: int = BINS,
+    seed: int = 0,
+    confidence: float = CONFIDENCE,
 ) -> Estimate:
     """Expected calibration error (Guo et al. 2017, arXiv 1706.04599) with its interval.
 
@@ -29,16 +34,18 @@ def calibration_error(
 
     Args:
         said: stated probability, whether it held (1 or 0), and cluster, one a response.
+        unknown: responses left out because no probability is stated of them.
         bins: parts of equal width.
         seed: of the resampling.
         confidence: coverage, in (0, 1).
     """
     if not said:
-        return Estimate.missing("the judge states no probability")
+        return Estimate.missing("the judge states no probability", unknown=unknown)
     value = expected_calibration_error(calibration(said, bins))
     clusters = sorted({cluster for _, _, cluster in said})
     if value is None or len(clusters) < 2:
-        return Estimate.of(value, n=len(said), clusters=len(clusters), why="one text or prompt has no interval")
+        why = "one text or prompt has no interval"
+        return Estimate.of(value, n=len(said), clusters=len(clusters), unknown=unknown, why=why)
     place = {cluster: number for number, cluster in enumerate(clusters)}
     sums = np.zeros((len(clusters), bins + 1))
     for probability, held, cluster in said:
@@ -57,4 +64,4 @@ def calibration_error(
         low, high = np.quantile(np.abs(share * apart + scatter).sum(axis=1), [tail, 1.0 - tail])
         if low <= value <= high:
             held_up.append(min(1.0, share * value))
-    return Estimate.of(value, min(held_up), max(held_up), n=len(said), clusters=len(clusters))
+    return Estimate.of(value, min(held_up), max(held_up), n=len(said), clusters=len(clusters), unknown=unknown)

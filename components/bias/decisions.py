@@ -91,9 +91,16 @@ def decided(decisions: Sequence[Decision], *, seed: int = 0, confidence: float =
         accepts_right=accepting(decisions, right=True, confidence=confidence),
         accepts_wrong=accepting(decisions, right=False, confidence=confidence),
         ranking=_ranking(known, unknown, confidence),
-        calibration_error=calibration_error(stated, seed=seed, confidence=confidence) if stated else None,
+        calibration_error=_calibration(stated, len(decisions) - len(stated), seed, confidence),
         curve=calibration(stated, confidence=confidence),
     )
+
+
+def _calibration(
+    stated: Sequence[tuple[float, float, str]], unknown: int, seed: int, confidence: float
+) -> Estimate | None:
+    """A judge that states any probability left ``unknown`` responses without one; one that states none has no error."""
+    return calibration_error(stated, unknown=unknown, seed=seed, confidence=confidence) if stated else None
 
 
 def accepting(decisions: Sequence[Decision], *, right: bool, confidence: float = CONFIDENCE) -> Estimate:

@@ -3,8 +3,8 @@
 import itertools
 import statistics
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence, Set
+from typing import Final, NamedTuple
 
 from components.bias.estimate import Estimate
 from components.bias.findings.between import LEAST_JUDGES, per_doubling, welch
@@ -24,8 +24,17 @@ NO_LEAKAGE: Final = (
     "it takes two judges that each trained a policy and scored both (cross: true), with known rewards before and after"
 )
 
-Values = dict[str, float]
-"""Model -> its value; a model under several protocols counts once, by their mean."""
+
+class Values(NamedTuple):
+    """What is known of a probe, or of a feature of drift, model by model.
+
+    Attributes:
+        known: model -> its value; a model under several protocols counts once, by their mean.
+        unknown: models that were asked, or trained, and of which there is no such value.
+    """
+
+    known: Mapping[str, float]
+    unknown: Set[str]
 
 
 def bias_of(judge: Judge, axis: str) -> Bias | None:
@@ -45,7 +54,7 @@ def group_contrasts(
     probed: Sequence[Probed], judges: Sequence[Judge], trained: Sequence[Arm], seed: int, confidence: float
 ) -> tuple[list[Contrast], list[Absent]]:
     """Families against each other, and sizes within each, by probe and by the drift in length; controls, panels and
-    members of panels take no part.
+    members of panels take no part. A model of which nothing is known that could be compared counts as unknown.
 
     Args:
         probed: judges and what they said.
@@ -82,39 +91,42 @@ def _measures(alone: Sequence[tuple[Probed, Judge]], trained: Sequence[Arm]) -> 
     """Probe, or feature of drift -> each model's value."""
     axes = dict.fromkeys(bias.probe for _, judge in alone for bias in judge.biases)
     for axis in axes:
-        rows: dict[str, list[float]] = defaultdict(list)
-        for one, judge in alone:
-            bias = bias_of(judge, axis)
-            if bias is not None and bias.effect.value is not None:
-                rows[one.model].append(bias.effect.value)
-        yield axis, {model: statistics.fmean(values) for model, values in rows.items()}
-    drifts: dict[str, list[float]] = defaultdict(list)
+        # A judge of which nothing came was to be asked, too.
+        asked = [(one, judge) for one, judge in alone if axis in {part.probe.name for part in one.plan.parts}]
+        biases = [(one.model, bias_of(judge, axis)) for one, judge in asked]
+        yield axis, _values([(model, None if bias is None else bias.effect.value) for model, bias in biases])
     by_name = {one.name: one.model for one, _ in alone}
-    for arm in trained:
-        change = change_of(arm, _LENGTH)
-        if change is not None and change.value is not None and arm.judge in by_name:
-            drifts[by_name[arm.judge]].append(change.value)
-    if drifts:
-        yield _LENGTH, {model: statistics.fmean(values) for model, values in drifts.items()}
+    changes = [(by_name[arm.judge], change_of(arm, _LENGTH)) for arm in trained if arm.judge in by_name]
+    drifts = _values([(model, None if change is None else change.value) for model, change in changes])
+    if drifts.known:
+        yield _LENGTH, drifts
+
+
+def _values(rows: Sequence[tuple[str, float | None]]) -> Values:
+    """From each judge's, or arm's, model and value, None where it is unknown."""
+    known: dict[str, list[float]] = defaultdict(list)
+    for model, value in rows:
+        if value is not None:
+            known[model].append(value)
+    means = {model: statistics.fmean(values) for model, values in known.items()}
+    return Values(means, {model for model, _ in rows} - set(means))
 
 
 def _families(
     measure: str, values: Values, models: Mapping[str, tuple[str, float | None]], seed: int, confidence: float
 ) -> Iterator[Contrast]:
-    families = {model: models[model][0] for model in values}
-    if len(set(families.values())) < 2:
-        return
-    effect = group_effect(values, families, seed=seed)
-    for one, other in itertools.combinations(sorted(effect.means), 2):
-        groups = [[values[model] for model in values if families[model] == name] for name in (one, other)]
-        n = sum(map(len, groups))
+    families = {model: models[model][0] for model in (*values.known, *values.unknown)}
+    p = group_effect(values.known, families, seed=seed).p if values.known else None
+    for one, other in itertools.combinations(sorted(set(families.values())), 2):
+        groups = [[value for model, value in values.known.items() if families[model] == name] for name in (one, other)]
+        unknown = sum(families[model] in (one, other) for model in values.unknown)
         yield Contrast(
             kind="family",
             what=f"judges of {one} less those of {other}",
             measure=measure,
-            difference=welch(*groups, confidence=confidence),
-            judges=n,
-            p=effect.p,
+            difference=welch(*groups, unknown=unknown, confidence=confidence),
+            judges=sum(map(len, groups)),
+            p=p if all(groups) else None,
         )
 
 
@@ -122,15 +134,18 @@ def _sizes(
     family: str, measured: Mapping[str, Values], models: Mapping[str, tuple[str, float | None]], confidence: float
 ) -> Iterator[Contrast]:
     """By probe; one row alone, which says so, where too few sizes are known."""
-    sizes = {model: size for model, (own, size) in models.items() if own == family and size is not None}
+    mine = {model: size for model, (own, size) in models.items() if own == family}
+    sizes = {model: size for model, size in mine.items() if size is not None}
     what = f"judges of {family}, for each doubling of the parameters"
     if len(sizes) < LEAST_JUDGES:
-        nothing = per_doubling([(size, 0.0) for size in sizes.values()], confidence=confidence)
+        unsized = len(mine) - len(sizes)
+        nothing = per_doubling([(size, 0.0) for size in sizes.values()], unknown=unsized, confidence=confidence)
         yield Contrast(kind="size", what=what, measure="all measures", difference=nothing, judges=len(sizes))
         return
     for measure, values in measured.items():
-        points = [(size, values[model]) for model, size in sizes.items() if model in values]
-        slope = per_doubling(points, confidence=confidence)
+        points = [(size, values.known[model]) for model, size in sizes.items() if model in values.known]
+        unknown = sum(model in values.known or model in values.unknown for model in mine) - len(points)
+        slope = per_doubling(points, unknown=unknown, confidence=confidence)
         yield Contrast(kind="size", what=what, measure=measure, difference=slope, judges=len(points))
 
 

@@ -14,7 +14,7 @@ from components.bias.run import Part, Plan
 from components.bias.types import Form, Item, Measure, Mode, Outcome, Role
 from components.collect_study.agreeing import probe_agreement
 from components.collect_study.arms import Win
-from components.collect_study.contrasts import leakages
+from components.collect_study.contrasts import group_contrasts, leakages
 from components.collect_study.findings import _prediction
 from components.collect_study.heldout import Held
 from components.collect_study.opportunities import opportunities
@@ -207,3 +207,73 @@ def test_arms_without_a_bias_or_a_drift_are_counted_beside_the_slope() -> None:
     assert {point.judge for point in found.points} == {"a", "b", "c"}
     # Three judges have six orders.
     assert found.note == "3 judges allow no p below 0.167; left out, whose bias is not known with an interval: d, e"
+
+
+def test_models_without_a_value_are_counted_beside_families_and_sizes() -> None:
+    items = _shipped("verbosity")
+    asked = _probed("", "verbosity", Mode.BINARY, items, lambda *_: 0.5)
+    nothing = Judge(name="", family="")
+
+    def judge(name: str, size: float | None, *biases: Bias) -> tuple[Probed, Judge]:
+        model = name.partition(" ")[0]
+        one = dataclasses.replace(asked, name=name, family=name[0], parameters=size, model=model)
+        return one, nothing.model_copy(update={"name": name, "family": name[0], "biases": biases})
+
+    rows = [
+        judge("q0", 1e9, _bias(0.3)),
+        # Under another protocol it has no interval: the model is known all the same.
+        judge("q0 again", 1e9, _bias(0.9, texts=1)),
+        judge("q1", 2e9, _bias(0.2)),
+        judge("q2", 4e9, _bias(0.16)),
+        judge("q3", 8e9, _bias(0.9, texts=1)),
+        judge("q4", None, _bias(0.4)),
+        judge("q5", 16e9),
+        judge("l0", 8e9, _bias(0.1)),
+        judge("l1", 70e9, _bias(None)),
+        judge("z0", 3e9, _bias(0.9, texts=1)),
+    ]
+
+    def arm(name: str, words: float | None) -> Arm:
+        known = Estimate.missing("no response") if words is None else Estimate.of(words, n=9, why="made")
+        change = Change(feature="words", first=known, last=known, change=known)
+        return Arm(name=name, judge=name, reward="rubric", policy="tiny", seed=1, steps=2, changes=(change,))
+
+    arms = [arm("q0", 2.0), arm("q3", 5.0), arm("l0", None)]
+    found, absent = group_contrasts([one for one, _ in rows], [other for _, other in rows], arms, 1, 0.95)
+    assert absent == []
+    told = {
+        (each.what, each.measure): (each.judges, each.difference.n, each.difference.unknown)
+        for each in found
+        if each.kind == "family"
+    }
+    assert told == {
+        # Known are l0 alone, and q0, q1, q2 and q4; l1, q3, q5 and z0 are not.
+        ("judges of l less those of q", "verbosity"): (5, 5, 3),
+        ("judges of l less those of z", "verbosity"): (1, 1, 2),
+        ("judges of q less those of z", "verbosity"): (4, 4, 3),
+        # Of those that trained, l0 alone is unknown.
+        ("judges of l less those of q", "words"): (2, 2, 1),
+    }
+    both = next(each for each in found if each.what == "judges of l less those of q" and each.measure == "verbosity")
+    assert both.difference.value == pytest.approx(0.1 - (0.3 + 0.2 + 0.16 + 0.4) / 4)
+    others = [each for each in found if each.kind == "family" and each is not both]
+    assert all(each.difference.value is None and each.p is None for each in others)
+    assert {each.difference.why for each in others} == {"a group has no judge whose value is known"}
+    sizes = {(each.what.split(",")[0], each.measure): each for each in found if each.kind == "size"}
+    slope = sizes["judges of q", "verbosity"]
+    # Least squares through (0, 0.3), (1, 0.2), (2, 0.16); q3 and q5 have no value, q4 has no size.
+    assert slope.difference.value == pytest.approx((0.16 - 0.3) / 2)
+    assert (slope.judges, slope.difference.n, slope.difference.unknown) == (3, 3, 3)
+    drift = sizes["judges of q", "words"]
+    assert (drift.difference.value, drift.difference.n, drift.difference.unknown) == (None, 2, 0)
+    assert sizes["judges of l", "all measures"].difference.unknown == 0
+
+
+def test_judges_of_unknown_size_are_counted_where_too_few_are_known() -> None:
+    asked = _probed("", "verbosity", Mode.BINARY, _shipped("verbosity"), lambda *_: 0.5)
+    sizes = {"a": 1e9, "b": 2e9, "c": None, "d": None}
+    probed = [dataclasses.replace(asked, name=name, model=name, parameters=size) for name, size in sizes.items()]
+    judges = [Judge(name=name, family="f", biases=(_bias(0.2),)) for name in sizes]
+    (found,) = [each for each in group_contrasts(probed, judges, [], 1, 0.95)[0] if each.kind == "size"]
+    assert (found.measure, found.difference.value) == ("all measures", None)
+    assert (found.difference.n, found.difference.unknown) == (2, 2)

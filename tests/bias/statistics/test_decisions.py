@@ -111,6 +111,24 @@ def test_calibration_error_by_hand_with_its_basis() -> None:
     assert (alone.value, alone.low) == (pytest.approx((0.9 + 0.2) / 2), None)
 
 
+def test_responses_without_a_stated_probability_are_counted_beside_the_calibration_error() -> None:
+    said = [(0.9, True), (0.9, False), (0.2, False), (0.2, False)]
+    stated = [Decision(f"t{place}", right, float(p > 0.5), p) for place, (p, right) in enumerate(said)]
+    silent = [Decision("t4", True, 1.0), Decision("t5", False, None), Decision("t0", False, 0.0)]
+    found = decided([*stated, *silent])
+    assert found.calibration_error is not None
+    # As above: 0.9 against one half, 0.2 against none, half of the four each; three tell nothing of it.
+    assert found.calibration_error.value == pytest.approx((0.4 + 0.2) / 2)
+    assert (found.calibration_error.n, found.calibration_error.unknown) == (4, 3)
+    assert (found.accuracy.n, found.accuracy.unknown) == (6, 1)
+    alone = decided([stated[0], silent[0]]).calibration_error
+    assert alone is not None
+    assert (alone.n, alone.unknown, alone.low) == (1, 1, None)
+    assert (calibration_error([], unknown=2).value, calibration_error([], unknown=2).unknown) == (None, 2)
+    # A judge that states none has no calibration, and none of its responses is missing there.
+    assert decided(silent).calibration_error is None
+
+
 def test_a_calibrated_judges_interval_reaches_zero_and_a_bad_ones_does_not() -> None:
     # By binomial: with 20 draws at 95 % nominal, fewer than 16 hits have probability 0.003 at a coverage of 95 %,
     # and 0.043 at the 90 % that docs/bias-statistics.md admits.
