@@ -2,7 +2,9 @@
 
 import base64
 import csv
+import html
 import io
+import json
 import re
 import shutil
 import subprocess
@@ -261,38 +263,92 @@ def test_what_cannot_be_read_or_written_is_told_in_a_line(folder, tmp_path, caps
     assert str(tmp_path) in told
 
 
-@pytest.mark.slow
-def test_a_browser_shows_it_at_every_width_without_sideways_scrolling(folder, tmp_path):
+def in_browser(page, width, script, folder):
+    """What ``script``, the body of a function of the page's document ``d``, returns in a window of this width."""
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     if browser is None:
         pytest.skip("no Chromium on this machine (apt install chromium)")
-    page = (folder / "report.html").as_uri()
+    frame = folder / f"{width}.html"
+    frame.write_text(
+        f'<body><iframe id="f" src="{page.as_uri()}" style="width:{width}px;height:900px;border:0"></iframe><script>'
+        f"f.onload = () => {{ const shown = (d) => {{ {script} }}; "
+        "document.body.dataset.found = JSON.stringify(shown(f.contentDocument)); };</script></body>",
+        encoding="utf-8",
+    )
+    command = [
+        browser,
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--allow-file-access-from-files",
+        f"--user-data-dir={folder / 'profile'}",
+        "--virtual-time-budget=10000",
+        "--dump-dom",
+        frame.as_uri(),
+    ]
+    dom = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True).stdout
+    found = re.search(r'data-found="([^"]*)"', dom)
+    assert found, dom[:500]
+    return json.loads(html.unescape(found[1]))
+
+
+@pytest.mark.slow
+def test_a_browser_shows_it_at_every_width_without_sideways_scrolling(folder, tmp_path):
+    script = "const e = d.documentElement; return [e.scrollWidth, e.clientWidth, d.querySelectorAll('svg').length];"
     for width in (360, 768, 1280):
-        frame = tmp_path / f"{width}.html"
-        frame.write_text(
-            f'<body><iframe id="f" src="{page}" style="width:{width}px;height:900px"></iframe><script>'
-            "f.onload = () => { const e = f.contentDocument.documentElement; "
-            "document.body.dataset.found = e.scrollWidth + ' ' + e.clientWidth + ' ' + "
-            "f.contentDocument.querySelectorAll('svg').length; };</script></body>",
-            encoding="utf-8",
-        )
-        command = [
-            browser,
-            "--headless=new",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--allow-file-access-from-files",
-            f"--user-data-dir={tmp_path / 'profile'}",
-            "--virtual-time-budget=10000",
-            "--dump-dom",
-            frame.as_uri(),
-        ]
-        shown = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True).stdout
-        found = re.search(r'data-found="(\d+) (\d+) (\d+)"', shown)
-        assert found, shown[:500]
-        scroll, client, drawings = map(int, found.groups())
+        scroll, client, drawings = in_browser(folder / "report.html", width, script, tmp_path)
         assert scroll <= client, f"at {width} pixels the page is {scroll} wide"
         assert drawings == (folder / "report.html").read_text(encoding="utf-8").count("<figure>")
+
+
+@pytest.mark.slow
+def test_on_a_phone_the_probe_and_its_flag_stay_in_sight_while_the_table_scrolls(folder, tmp_path, study):
+    script = """
+        const table = d.querySelector('.scroll'), rows = [...table.querySelectorAll('tbody tr')];
+        const told = () => rows.map((row) => {
+            const flag = [...row.querySelectorAll('.flag')].filter((each) => each.checkVisibility());
+            const box = flag[0].getBoundingClientRect(), name = row.querySelector('th').getBoundingClientRect();
+            return [flag.length, flag[0].textContent, box.left >= 0 && box.right <= 390, name.left];
+        });
+        const before = told(), end = table.scrollWidth - table.clientWidth;
+        table.scrollLeft = end;
+        return [end, before, told(), table.scrollLeft];
+    """
+    end, before, after, scrolled = in_browser(folder / "report.html", 390, script, tmp_path)
+    assert scrolled == end > 0
+    flags = ["▲ flagged" if bias.flagged else "not shown" for bias in study.judges[0].biases]
+    assert before == after == [[1, flag, True, before[0][3]] for flag in flags]
+    end, before, after, _ = in_browser(folder / "report.html", 1280, script.replace("390", "1280"), tmp_path)
+    assert [row[:3] for row in before] == [[1, flag, True] for flag in flags]
+
+
+@pytest.mark.slow
+def test_what_is_closed_on_the_screen_is_open_on_paper(folder, tmp_path):
+    # What is for print alone is made to hold on the screen: a page cannot see itself printed.
+    script = """
+        const all = [...d.querySelectorAll('details')];
+        const seen = () => all.map((each) => [...each.querySelectorAll('td, pre')].every((e) => e.checkVisibility()));
+        const before = seen();
+        for (const sheet of d.styleSheets) for (const rule of sheet.cssRules) {
+            if (rule.media && rule.media.mediaText === 'print') rule.media.mediaText = 'all';
+        }
+        return [all.some((each) => each.open), before, seen()];
+    """
+    opened, before, after = in_browser(folder / "report.html", 800, script, tmp_path)
+    assert not opened
+    assert len(before) == (folder / "report.html").read_text(encoding="utf-8").count("<details>") > 0
+    assert not any(before)
+    assert all(after)
+
+
+def test_a_table_that_goes_on_shows_it_and_needs_no_script(page):
+    style = page.partition("<style>")[2].partition("</style>")[0]
+    shadows, printed = re.findall(r"\.scroll \{\s*background:([^;]*);", style)
+    assert printed.strip() == "none"
+    # Two that stay at the edges, and two that scroll along and cover them where the table ends.
+    assert (shadows.count("no-repeat scroll"), shadows.count("no-repeat local")) == (2, 2)
+    assert "details::details-content" in style.rpartition("@media print")[2]
+    assert page.count('<div class="scroll" tabindex="0"><table>') == page.count("<table>")
 
 
 def test_what_is_mostly_unknown_and_parts_that_failed_are_told_first(study, tmp_path):
