@@ -4,6 +4,7 @@ import dataclasses
 import enum
 import itertools
 from pathlib import Path
+from typing import Final
 
 from components.core.errors import ContractError
 from components.core.manifest import content_sha256, scan_folder
@@ -18,6 +19,10 @@ class DataSet(enum.Enum):
     MTBENCH_REFERENCES = ("reference_answer/*.jsonl", "mtbench_reference*.jsonl")
     RESPONSES = ("responses*.jsonl",)
     REFINEMENTS = ("refinements*.jsonl",)
+
+
+_MTBENCH: Final = frozenset({DataSet.MTBENCH_QUESTIONS, DataSet.MTBENCH_REFERENCES})
+"""Questions are asked with their reference answers, so that neither is anything without the other."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -41,12 +46,23 @@ class Mounted:
         """See that the folder is there and has a file that can be read, whichever probes look for it.
 
         Raises:
-            ContractError: it is not, or none of its files has a name that is looked for.
+            ContractError: it is not, none of its files has a name that is looked for, or there is a half of MT-Bench
+                alone.
         """
         self.check_there()
-        if self.folder is None or any(self.files(data) for data in DataSet):
+        if self.folder is None:
             return
+        found = {data for data in DataSet if self.files(data)}
         # One who names a folder counts on its items; without any, the probes would be run on the shipped ones alone.
+        if len(found) == 1 and found < _MTBENCH:
+            (there,), (missing,) = found, _MTBENCH - found
+            raise ContractError(
+                f"the folder has {' or '.join(there.value)} of MT-Bench alone, of which nothing can be asked",
+                where=str(self.folder),
+                remedy=f"put {' or '.join(missing.value)} beside it",
+            )
+        if found:
+            return
         names = ", ".join(itertools.chain.from_iterable(data.value for data in DataSet))
         raise ContractError(
             "no file in the folder has a name that is looked for",

@@ -272,10 +272,6 @@ def test_a_folder_without_any_file_that_is_looked_for_is_told_with_the_names(tmp
         "LLMBar/Adversarial/Manual/dataset.json",
         "llmbar_Natural.json",
         "dataset=judgebench,response_model=m.jsonl",
-        "question.jsonl",
-        "mtbench_question.jsonl",
-        "reference_answer/gpt-4.jsonl",
-        "mtbench_reference_gpt-4.jsonl",
         "responses-model-a.jsonl",
         "refinements.jsonl",
     ],
@@ -286,6 +282,22 @@ def test_one_file_of_any_data_set_anywhere_below_is_something_to_read(tmp_path: 
     path.touch()
     Mounted(tmp_path).check()
     assert [mine for data in DataSet for mine in Mounted(tmp_path).files(data)] == [path]
+
+
+@pytest.mark.parametrize("question", ["question.jsonl", "mtbench_question.jsonl"])
+@pytest.mark.parametrize("reference", ["reference_answer/gpt-4.jsonl", "mtbench_reference_gpt-4.jsonl"])
+def test_half_of_mtbench_is_nothing_to_read_and_both_are(tmp_path: Path, question: str, reference: str) -> None:
+    for number, (there, missing) in enumerate([(question, "reference_answer/*.jsonl"), (reference, "question.jsonl")]):
+        path = tmp_path / str(number) / there
+        path.parent.mkdir(parents=True)
+        path.touch()
+        with pytest.raises(ContractError, match="of MT-Bench alone, of which nothing can be asked") as error:
+            Mounted(tmp_path / str(number)).check()
+        assert missing in error.value.remedy
+    Mounted(tmp_path).check()
+    # Beside items of another data set a half is left alone: its name may be anybody's.
+    (tmp_path / "0" / "responses.jsonl").touch()
+    Mounted(tmp_path / "0").check()
 
 
 def test_what_lies_in_the_folder_decides_its_hash_and_a_pipe_is_refused(tmp_path: Path) -> None:
