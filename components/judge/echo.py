@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -97,7 +98,7 @@ def locate(tokens: Sequence[str], prompt: str, boundary: int) -> tuple[int, int]
 
     The tokens' texts are laid along the prompt. ``text_offset`` is not used: vLLM adds up the lengths of the tokens'
     texts, which is off by a start token in front, and by tokens that are parts of a character and read as U+FFFD.
-    Such tokens take up characters until one comes that can be laid again.
+    Such tokens take up characters until one comes that can be laid again. A control character may have no token at all.
 
     Raises:
         ReplyError: the texts are not those of the prompt (echo was ignored, or the prompt was changed).
@@ -134,6 +135,9 @@ def _lay(tokens: Sequence[str], prompt: str, place: int) -> list[tuple[int, int]
             spans.append((place, place + len(tokens[index])))
             place, index = spans[-1][1], index + 1
             continue
+        elif _dropped(prompt[place]):
+            place += 1
+            continue
         elif runs:
             stuck.add((runs[-1].stop, runs[-1].resume))
         going_on = _next(runs, spans, stuck)
@@ -141,6 +145,12 @@ def _lay(tokens: Sequence[str], prompt: str, place: int) -> list[tuple[int, int]
             return None
         place, index = going_on
     return spans
+
+
+def _dropped(character: str) -> bool:
+    """Whether tokenizers leave the character out where they have no token for it: SmolLM2's has none for some control
+    characters, which an untrained policy writes."""
+    return not character.isspace() and unicodedata.category(character) == "Cc"
 
 
 @dataclasses.dataclass(slots=True)

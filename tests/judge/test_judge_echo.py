@@ -112,3 +112,21 @@ def test_log_probabilities_that_no_model_gives_are_refused_and_never_summed() ->
         values[-3:] = [-1e308] * 3
     with pytest.raises(ReplyError, match="which no model gives"):
         read(reply, prompts, boundaries)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "tokens", "first", "last"),
+    [
+        ("ask: a\x16b", ["ask", ":", " a", "b"], 2, 4),
+        ("ask: \x04a b\x01\x02", ["ask", ":", " ", "a", " b"], 2, 5),
+        ("ask: \x16\u00e9", ["ask", ":", " ", "\ufffd", "\ufffd"], 2, 5),
+    ],
+)
+def test_control_characters_that_a_tokenizer_has_no_token_for_are_passed_over(prompt, tokens, first, last):
+    assert locate(tokens, prompt, 4) == (first, last)
+
+
+@pytest.mark.parametrize("prompt", ["ask: a\nb", "ask: a\tb", "ask: axb", "ask: a\u200bb"])
+def test_no_other_character_may_be_missing(prompt):
+    with pytest.raises(ReplyError):
+        locate(["ask", ":", " a", "b"], prompt, 4)
