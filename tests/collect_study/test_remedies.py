@@ -3,6 +3,7 @@
 import functools
 
 import pytest
+from asked_items import asked
 
 from components.bias.decisions import Decision
 from components.bias.estimate import Estimate
@@ -10,7 +11,7 @@ from components.bias.probe import Request, all_probes
 from components.bias.result_arms import Arm, Change
 from components.bias.result_judges import Bias, Judge
 from components.bias.run import Part, Plan
-from components.bias.types import Measure, Mode, Outcome, Role
+from components.bias.types import Measure, Mode, Role
 from components.collect_study.arms import Win
 from components.collect_study.contrasts import group_contrasts, leakages
 from components.collect_study.heldout import Held
@@ -32,33 +33,7 @@ def _judge(
 ):
     """A judge whose value of an item's form is ``values(item, role, order)``."""
     items = _items(probe)
-    orders = ("base_first", "base_second") if mode is Mode.PAIRWISE else (None,)
-    outcomes = []
-    for item in items:
-        for role in item.forms:
-            if mode is Mode.PAIRWISE and role is Role.BASE:
-                continue
-            for order in orders:
-                value = values(item, role, order)
-                reason = "unparseable" if value is None else None
-                outcomes.append(
-                    Outcome(
-                        name,
-                        probe,
-                        mode,
-                        item.item_id,
-                        item.text_id,
-                        role,
-                        order,
-                        0,
-                        value,
-                        reason,
-                        None,
-                        9,
-                        None,
-                        item.gold,
-                    )
-                )
+    outcomes = asked(name, probe, mode, items, values, "unparseable")
     plan = Plan((Part(all_probes()[probe], mode, items, 0),), ())
     return Probed(name, family, parameters, model, None, "rubric", plan, outcomes, member, tuple(members))
 

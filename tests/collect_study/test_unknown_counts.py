@@ -1,9 +1,9 @@
 """What is unknown is counted beside every number that is made of the rest."""
 
 import dataclasses
-from collections.abc import Callable
 
 import pytest
+from asked_items import Says, asked
 
 from components.bias.decisions import Decision
 from components.bias.estimate import Estimate
@@ -11,7 +11,7 @@ from components.bias.probe import Request, all_probes
 from components.bias.result_arms import Arm, Change
 from components.bias.result_judges import Bias, Judge
 from components.bias.run import Part, Plan
-from components.bias.types import Form, Item, Measure, Mode, Outcome, Role
+from components.bias.types import Form, Item, Measure, Mode, Role
 from components.collect_study.agreeing import probe_agreement
 from components.collect_study.arms import Win
 from components.collect_study.contrasts import group_contrasts, leakages
@@ -21,37 +21,9 @@ from components.collect_study.opportunities import opportunities
 from components.collect_study.probed import Probed
 from components.collect_study.remedies import remedies
 
-_ORDERS = ("base_first", "base_second")
-Says = Callable[[Item, Role, str | None], float | None]
-
 
 def _probed(name: str, probe: str, mode: Mode, items: tuple[Item, ...], says: Says) -> Probed:
-    outcomes = []
-    for item in items:
-        for role in item.forms:
-            if mode is Mode.PAIRWISE and role is Role.BASE:
-                continue
-            for order in _ORDERS if mode is Mode.PAIRWISE else (None,):
-                value = says(item, role, order)
-                reason = "timeout" if value is None else None
-                outcomes.append(
-                    Outcome(
-                        name,
-                        probe,
-                        mode,
-                        item.item_id,
-                        item.text_id,
-                        role,
-                        order,
-                        0,
-                        value,
-                        reason,
-                        None,
-                        9,
-                        None,
-                        item.gold,
-                    )
-                )
+    outcomes = asked(name, probe, mode, items, says, "timeout")
     return Probed(
         name, "f", None, "m", None, "rubric", Plan((Part(all_probes()[probe], mode, items, 0),), ()), outcomes
     )
