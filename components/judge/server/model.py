@@ -109,11 +109,7 @@ class Model:
 
     def keep_prefixes(self, wanted: list[tuple[int, ...]], tokens: int) -> None:
         """Compute and keep every prefix of ``wanted`` that is not kept yet, at most ``tokens`` in one pass."""
-        missing = sorted({prefix for prefix in wanted if prefix and prefix not in self.prefixes}, key=len)
-        for part in batches(missing, len, rows=len(missing), tokens=tokens):
-            _, cache = self.run(list(part))
-            for number, prefix in enumerate(part):
-                self.prefixes.put(prefix, split(cache, number, len(prefix)))
+        self.keep_shared([Shared(prefix, parent=0, level=0) for prefix in set(wanted) if prefix], tokens)
 
     def keep_shared(self, shared: Sequence[Shared], tokens: int) -> None:
         """Compute and keep beginnings of prompts, the longer ones out of the shorter ones that they begin with.
