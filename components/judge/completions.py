@@ -14,7 +14,7 @@ from components.judge.chat_reply import read_usage
 from components.judge.echo import Scored, read
 from components.judge.failures import Failure, ReplyError
 from components.judge.lengths import Lengths
-from components.judge.memory import Account, Budget, Cache, CacheKey, Entry, KeyMaker, Ledger, Price
+from components.judge.memory import Account, Budget, Cache, Entry, KeyMaker, Ledger, Price
 from components.judge.profiles import Profile
 from components.judge.protocols.likelihood_ratio import LikelihoodRatio
 from components.judge.rubrics import check_rubric, refuse_rubric
@@ -146,9 +146,8 @@ class CompletionsJudge:
         self, sample: Sample, begun: float, prompts: Sequence[str], boundaries: Sequence[int]
     ) -> _Got | Failure:
         """The reply and what it says of each prompt; the call's row is written."""
-        question = orjson.dumps([prompts, boundaries])
-        key = self._key(question)
-        known = self._from_cache(sample, begun, key, question, prompts, boundaries)
+        question = b"" if self._cache is None else orjson.dumps([prompts, boundaries])
+        known = self._from_cache(sample, begun, question, prompts, boundaries)
         if known is not None:
             return known
         body = await self._body(prompts, boundaries)
@@ -180,7 +179,7 @@ class CompletionsJudge:
                 usage = Usage(sum(each.prompt_tokens for each in found))
             failure, finish = None, _finish(got.data)
             if self._cache is not None:
-                self._cache.put(key, got.body)
+                self._cache.put(self._key(question), got.body)
             return _Got(got.body, got.attempts, found)
         finally:
             self._account.settle(usage, calls)
@@ -196,16 +195,10 @@ class CompletionsJudge:
             )
 
     def _from_cache(
-        self,
-        sample: Sample,
-        begun: float,
-        key: CacheKey,
-        question: bytes,
-        prompts: Sequence[str],
-        boundaries: Sequence[int],
+        self, sample: Sample, begun: float, question: bytes, prompts: Sequence[str], boundaries: Sequence[int]
     ) -> _Got | None:
         """An earlier whole reply; one that cannot be read any more counts as none."""
-        raw = self._cache.get(key) if self._cache is not None else None
+        raw = self._cache.get(self._key(question)) if self._cache is not None else None
         if raw is None:
             return None
         try:
