@@ -131,11 +131,11 @@ def _lay(tokens: Sequence[str], prompt: str, place: int) -> list[tuple[int, int]
             stop += 1
         if stop > index:
             runs.append(_Run(index, stop, place, len(spans), _ends(tokens, prompt, place, index, stop)))
-        elif index < len(tokens) and prompt.startswith(tokens[index], place):
-            spans.append((place, place + len(tokens[index])))
-            place, index = spans[-1][1], index + 1
+        elif index < len(tokens) and (end := _end(tokens[index], prompt, place)) is not None:
+            spans.append((place, end))
+            place, index = end, index + 1
             continue
-        elif _dropped(prompt[place]):
+        elif index == len(tokens) and _dropped(prompt[place]):
             place += 1
             continue
         elif runs:
@@ -147,10 +147,24 @@ def _lay(tokens: Sequence[str], prompt: str, place: int) -> list[tuple[int, int]
     return spans
 
 
+def _end(token: str, prompt: str, place: int) -> int | None:
+    """Where ``token`` ends that stands at ``place``, with the characters before and within it that have no token; None
+    if it does not stand there."""
+    if prompt.startswith(token, place):
+        return place + len(token)
+    for character in token:
+        while place < len(prompt) and prompt[place] != character and _dropped(prompt[place]):
+            place += 1
+        if not prompt.startswith(character, place):
+            return None
+        place += 1
+    return place
+
+
 def _dropped(character: str) -> bool:
     """Whether tokenizers leave the character out where they have no token for it: SmolLM2's has none for some control
     characters, which an untrained policy writes."""
-    return not character.isspace() and unicodedata.category(character) == "Cc"
+    return character not in "\t\n\r" and unicodedata.category(character) == "Cc"
 
 
 @dataclasses.dataclass(slots=True)
@@ -182,9 +196,16 @@ def _next(runs: list[_Run], spans: list[tuple[int, int]], stuck: set[tuple[int, 
 
 
 def _ends(tokens: Sequence[str], prompt: str, place: int, index: int, stop: int) -> Iterator[int]:
-    """Where a run may end, the nearest first: every part stands for one character at most, and for none that is
-    ASCII."""
-    longest = min(len(prompt), place + sum(len(token) for token in tokens[index:stop]))
-    for resume in range(place, longest + 1):
-        if resume == place or not prompt[place:resume].isascii():
-            yield resume
+    """Where a run may end, the nearest first: every part stands for one character at most, and for none that is ASCII;
+    characters without a token may stand before and between them."""
+    left = sum(len(token) for token in tokens[index:stop])
+    yield place
+    beyond_ascii = False
+    for position in range(place, len(prompt)):
+        character = prompt[position]
+        left -= not _dropped(character)
+        if left < 0:
+            return
+        beyond_ascii = beyond_ascii or not character.isascii()
+        if beyond_ascii:
+            yield position + 1

@@ -120,10 +120,26 @@ def test_log_probabilities_that_no_model_gives_are_refused_and_never_summed() ->
         ("ask: a\x16b", ["ask", ":", " a", "b"], 2, 4),
         ("ask: \x04a b\x01\x02", ["ask", ":", " ", "a", " b"], 2, 5),
         ("ask: \x16\u00e9", ["ask", ":", " ", "\ufffd", "\ufffd"], 2, 5),
+        ("ask: a\x1cb\x1f", ["ask", ":", " a", "b"], 2, 4),
+        ("ask: \x1d\ufffd1", ["ask", ":", " ", "\ufffd", "1"], 2, 5),
+        ("ask: \u00e9\x13\u00e9b", ["ask", ":", " ", *["\ufffd"] * 4, "b"], 2, 8),
     ],
 )
 def test_control_characters_that_a_tokenizer_has_no_token_for_are_passed_over(prompt, tokens, first, last):
     assert locate(tokens, prompt, 4) == (first, last)
+
+
+WITHOUT_TOKENS = dict.fromkeys([*range(9), *range(11, 13), *range(14, 32), 127])
+"""Control characters that byte-level tokenizers may have no token for."""
+
+
+@given(
+    st.text(st.one_of(CHARACTERS, st.characters(max_codepoint=31)), min_size=1, max_size=24),
+    st.sets(st.integers(0, 90)),
+)
+def test_any_tokenization_that_leaves_control_characters_out(response: str, places: set[int]) -> None:
+    kept = [piece.decode(errors="replace") for piece in cut(response.translate(WITHOUT_TOKENS), places)]
+    assert locate(["P", ":", *kept, "m", "more"], "P:" + response + "m", 1) == (1, len(kept) + 3)
 
 
 @pytest.mark.parametrize("prompt", ["ask: a\nb", "ask: a\tb", "ask: axb", "ask: a\u200bb"])
