@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from components.core.request import store_url
+from components.core.services.state import state_folder
 from components.core.spec.study_load import load_study
 from components.core.step.kfp import Artifact, boundary
+from components.core.step.runlog import noted
 from components.study.records import Left, Record, write_record
 
 
@@ -43,7 +45,7 @@ def open_study(study: str, store: str) -> Opened:
     Raises:
         SystemExit: with status 1, after the mistakes were printed.
     """
-    with boundary("study-arms"):
+    with boundary("study-arms"), noted(state_folder(), "study-arms"):
         found = load_study(study)
         names = [arm.name for arm in found.arms]
         scorers = [arm.name for arm in found.scorers]
@@ -56,7 +58,7 @@ def open_arm(study: str, arm: str, store: str) -> OpenedArm:
     Raises:
         SystemExit: see :func:`open_study`.
     """
-    with boundary("resolve-arm"):
+    with boundary("resolve-arm"), noted(state_folder(), "resolve-arm"):
         experiment = load_study(study).arm(arm).experiment
         drift = experiment.training.publish_every is not None
         return OpenedArm(experiment.to_json(), store_url(experiment, store), drift)
@@ -74,7 +76,7 @@ def close_arm(study: str, arm: str, store: str, artifacts: Mapping[str, Artifact
     Raises:
         SystemExit: see :func:`open_study`.
     """
-    with boundary("record-arm"):
+    with boundary("record-arm"), noted(state_folder(), "record-arm"):
         found = load_study(study)
         results = {
             name: Left(str(each.metadata.get("folder") or each.uri), str(each.metadata["sha256"]))

@@ -2,6 +2,9 @@
 
 import json
 import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
@@ -41,6 +44,20 @@ def append(state: Path, line: StepLine) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab", buffering=0) as stream:
         stream.write((json.dumps(asdict(line), sort_keys=True) + "\n").encode())
+
+
+@contextmanager
+def noted(state: Path, step: str) -> Iterator[None]:
+    """Write the line of a step that publishes nothing and has no identity, whether its work ends well or raises."""
+    began = time.monotonic()
+    try:
+        yield
+    except BaseException as error:
+        text = str(error).split("\n")[0] or type(error).__name__
+        with suppress(OSError):
+            append(state, StepLine(step, "failed", "", time.monotonic() - began, error=text))
+        raise
+    append(state, StepLine(step, "ran", "", time.monotonic() - began))
 
 
 def read(path: Path) -> list[StepLine]:
