@@ -85,3 +85,29 @@ def test_closing_frees_those_who_wait() -> None:
                 await asyncio.wait_for(call, 5)
 
     asyncio.run(run())
+
+
+def test_who_was_answered_and_asks_again_joins_those_who_wait() -> None:
+    engine = Gated()
+
+    async def run() -> None:
+        batcher = Batcher(cast(Engine, engine), wait=0.0)
+        batcher.start()
+
+        async def caller(*numbers: int) -> None:
+            for number in numbers:
+                await batcher.submit([job(number)])
+                # As over a connection: not in the same turn of the loop.
+                await asyncio.sleep(0.002)
+
+        first = asyncio.create_task(caller(0, 1))
+        await asyncio.to_thread(engine.busy.wait, 20)
+        second = asyncio.create_task(caller(10))
+        # A batch of a second or more: a share of it is far above the time in which the first caller asks again.
+        await asyncio.sleep(1.5)
+        engine.gate.set()
+        await asyncio.gather(first, second)
+        await batcher.close()
+
+    asyncio.run(run())
+    assert [sorted(each.ids[0] for each in batch) for batch in engine.batches] == [[0], [1, 10]]

@@ -7,15 +7,23 @@ from collections.abc import Sequence
 from components.judge.server.engine import Engine
 from components.judge.server.jobs import Answer, Job
 
+_SHARE = 0.04
+"""Of the last batch's time: whoever was answered needs a moment to ask again. A batch that began at once would go
+without them, and with half of the callers in turn each; prompts that begin alike would fall apart."""
+
+_MOST = 0.25
+"""Seconds."""
+
 
 class Batcher:
     """Queue in front of the engine.
 
-    While the engine computes, jobs gather; when it is idle, the first job waits ``wait`` seconds for company.
+    While the engine computes, jobs gather; when it is idle, the first job waits for company: ``wait`` seconds, or a
+    small share of what the last batch took.
 
     Args:
         engine: computes batches, in a thread of its own.
-        wait: seconds that an idle engine waits for further jobs.
+        wait: seconds that an idle engine waits for further jobs, at least.
         most: jobs handed to the engine at once; it sorts and splits them. More would sort better, but a caller who
             gave up meanwhile is still computed for.
     """
@@ -59,10 +67,11 @@ class Batcher:
 
     async def _serve(self) -> None:
         loop = asyncio.get_running_loop()
+        last = 0.0
         while True:
             await self._arrived.wait()
             if len(self._waiting) < self._most:
-                await asyncio.sleep(self._wait)
+                await asyncio.sleep(max(self._wait, min(_SHARE * last, _MOST)))
             live = [pair for pair in self._waiting if not pair[1].done()]
             batch, self._waiting = live[: self._most], live[self._most :]
             if not self._waiting:
@@ -70,6 +79,7 @@ class Batcher:
             if not batch:
                 continue
             self._taken = [future for _, future in batch]
+            began = loop.time()
             try:
                 answers = await loop.run_in_executor(self._thread, self._engine.answer, [job for job, _ in batch])
             except (RuntimeError, MemoryError) as error:
@@ -77,6 +87,7 @@ class Batcher:
                     if not future.done():
                         future.set_exception(RuntimeError(f"the engine failed: {error}"))
                 continue
+            last = loop.time() - began
             for (_, future), answer in zip(batch, answers, strict=True):
                 if not future.done():
                     future.set_result(answer)
