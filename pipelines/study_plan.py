@@ -73,8 +73,9 @@ def _scoring(study: "Study") -> Iterable[str]:
 
 def _smallest(study: "Study") -> Iterable[str]:
     """The smallest effects of each judge's probes; judges that are asked alike share their lines."""
+    from components.bias.least import unasked
     from components.study.detecting import detectables
-    from components.study.probe_plan import plan_of
+    from components.study.probe_plan import mounted_of, plan_of
     from components.study.scoring import label
 
     told: dict[tuple[str, ...], list[str]] = {}
@@ -90,6 +91,7 @@ def _smallest(study: "Study") -> Iterable[str]:
             calls = f"  {plan.calls:,} items to ask, each in all its forms"
             if not plan.parts:
                 calls = "  nothing to ask: no bias of such a judge will be known"
+            lines += [f"  {note}" for note in unasked(plan.parts, mounted_of(study.spec.probes))]
             name = label(study, scorer) if scorer.experiment.panel is None else judge.name
             told.setdefault((*lines, calls), []).append(name)
     for shared, names in told.items():

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from components.bias.items import of_effect
+from components.bias.mounted import Mounted
 from components.bias.power import assumed_sd, detectable
 from components.bias.run import Part
+from components.bias.types import SHIPPED
 
 ALPHA: Final = 0.05
 
@@ -27,3 +29,18 @@ def told(parts: Sequence[Part]) -> list[str]:
         least = detectable(items, texts, spread, ALPHA)
         found.append(f"{head}: finds an effect of {least:.3f} or more (assumed spread of an item's effect: {spread})")
     return found
+
+
+def unasked(parts: Sequence[Part], mounted: Mounted) -> list[str]:
+    """A note where nothing of the mounted folder is asked; no line where something is, or nothing is mounted.
+
+    Args:
+        parts: of the plan that was made with ``mounted``.
+        mounted: the user's folder.
+    """
+    if mounted.folder is None or any(item.source != SHIPPED for part in parts for item in part.items):
+        return []
+    return [
+        f"note: nothing of {mounted.folder} is asked: no probe in these modes reads what it holds; docs/probes.md says "
+        "which ones read what"
+    ]

@@ -49,7 +49,7 @@ def main(argv: Sequence[str]) -> int:
             where=f"--probes {options.probes} --modes {options.modes}",
             remedy="name another mode or probe; what is left out, and why, stands above",
         )
-    print("\n".join(least.told(plan.parts)), flush=True)
+    print("\n".join([*least.told(plan.parts), *least.unasked(plan.parts, mounted)]), flush=True)
     make_output(options.output)
     with at_endpoint(spec, options.endpoint) as url, Ledger(options.output / LEDGER) as ledger:
         asyncio.run(must_answer(spec, url))

@@ -5,6 +5,9 @@ import enum
 from collections.abc import Mapping
 from typing import Final
 
+SHIPPED: Final = "shipped"
+"""Source of the items that the project brings."""
+
 
 class Mode(enum.StrEnum):
     """The three ways of asking, each with its own units of an outcome's value."""
@@ -91,7 +94,7 @@ class Item:
     item_id: str
     text_id: str
     forms: Mapping[Role, Form]
-    source: str = "shipped"
+    source: str = SHIPPED
     author: str | None = None
     gold: Role | None = None
     carries: Role | None = None
