@@ -41,6 +41,6 @@ def unasked(parts: Sequence[Part], mounted: Mounted) -> list[str]:
     if mounted.folder is None or any(item.source != SHIPPED for part in parts for item in part.items):
         return []
     return [
-        f"note: nothing of {mounted.folder} is asked: no probe in these modes reads what it holds; docs/probes.md says "
+        f"note: nothing of {mounted.folder} is asked: none of these probes reads what it holds; docs/probes.md says "
         "which ones read what"
     ]

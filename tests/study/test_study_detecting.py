@@ -65,13 +65,13 @@ def test_the_command_says_so_too(plan: Plan) -> None:
 
 
 def test_a_folder_of_which_nothing_is_asked_is_told(plan: Plan, tmp_path: Path) -> None:
-    # LLMBar's pairs are asked pairwise alone.
+    # LLMBar's pairs are read by polish and position alone.
     judge, reward, mounted = load_judge("scripted-longer"), load_reward("rubric"), Mounted(tmp_path)
-    binary = plan_probes(judge, reward, named(["polish"]), [Mode.BINARY], OWN, 0, 0, mounted)
+    style = plan_probes(judge, reward, named(["style"]), [Mode.PAIRWISE], OWN, 0, 0, mounted)
     assert least.unasked(plan.parts, mounted) == []
-    (note,) = least.unasked(binary.parts, mounted)
+    (note,) = least.unasked(style.parts, mounted)
     assert f"nothing of {tmp_path} is asked" in note
-    assert least.unasked(binary.parts, Mounted()) == []
+    assert least.unasked(style.parts, Mounted()) == []
 
 
 def test_what_was_planted_is_told_of_the_same_items(plan: Plan) -> None:
