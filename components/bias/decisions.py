@@ -19,7 +19,7 @@ from components.bias.ranking import area
 
 HALF: Final = 0.5
 _NOTHING: Final = "no response with gold has a known judgement"
-_ONE_SIDED: Final = "it takes right and wrong responses"
+_ONE_SIDED: Final = "it needs responses that gold holds for right beside ones that it holds for wrong"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
