@@ -6,7 +6,6 @@ import os
 import shutil
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -55,23 +54,16 @@ def execute(step: Step, experiment_json: str, store_url: str, inputs: Mapping[st
 
 def perform(step: Step, experiment: "Experiment", store_url: str, inputs: Mapping[str, str]) -> Published:
     """As ``execute``, with the experiment as an object."""
-    began = time.monotonic()
     state = state_folder()
     execution = _Execution(step, experiment, state, Progress(step.name), store_url)
     start_watchdog()
-    try:
-        # A step that acts on the world must not depend on the store: a judge is torn down even if the store is gone.
-        published = execution.run(Store.open(store_url) if step.durable or inputs else None, inputs)
-    except BaseException as error:
-        spent = time.monotonic() - began
-        text = str(error).split("\n")[0] or type(error).__name__
-        with suppress(OSError):
-            runlog.append(state, runlog.StepLine(step.name, "failed", execution.identity, spent, error=text))
-        raise
-    spent = time.monotonic() - began
-    runlog.append(
-        state, runlog.StepLine(step.name, runlog.status(published.reused), published.identity, spent, published.uri)
-    )
+    with runlog.noted(state, step.name) as ending:
+        try:
+            # A step that acts on the world must not need the store: a judge is torn down even if the store is gone.
+            published = execution.run(Store.open(store_url) if step.durable or inputs else None, inputs)
+        finally:
+            ending.identity = execution.identity
+        ending.identity, ending.status, ending.uri = published.identity, runlog.status(published.reused), published.uri
     return published
 
 

@@ -46,18 +46,28 @@ def append(state: Path, line: StepLine) -> None:
         stream.write((json.dumps(asdict(line), sort_keys=True) + "\n").encode())
 
 
+@dataclass
+class Ending:
+    """What whoever runs a step tells of it before it ends; see :class:`StepLine`."""
+
+    identity: str = ""
+    status: Status = "ran"
+    uri: str = ""
+
+
 @contextmanager
-def noted(state: Path, step: str) -> Iterator[None]:
-    """Write the line of a step that publishes nothing and has no identity, whether its work ends well or raises."""
+def noted(state: Path, step: str) -> Iterator[Ending]:
+    """Write the line of an execution, whether its work ends well or raises."""
     began = time.monotonic()
+    ending = Ending()
     try:
-        yield
+        yield ending
     except BaseException as error:
         text = str(error).split("\n")[0] or type(error).__name__
         with suppress(OSError):
-            append(state, StepLine(step, "failed", "", time.monotonic() - began, error=text))
+            append(state, StepLine(step, "failed", ending.identity, time.monotonic() - began, error=text))
         raise
-    append(state, StepLine(step, "ran", "", time.monotonic() - began))
+    append(state, StepLine(step, ending.status, ending.identity, time.monotonic() - began, ending.uri))
 
 
 def read(path: Path) -> list[StepLine]:

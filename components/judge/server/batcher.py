@@ -11,7 +11,7 @@ _SHARE = 0.04
 """Of the last batch's time: whoever was answered needs a moment to ask again. A batch that began at once would go
 without them, and with half of the callers in turn each; prompts that begin alike would fall apart."""
 
-_MOST = 0.25
+_LONGEST_WAIT = 0.25
 """Seconds."""
 
 
@@ -71,7 +71,7 @@ class Batcher:
         while True:
             await self._arrived.wait()
             if len(self._waiting) < self._most:
-                await asyncio.sleep(max(self._wait, min(_SHARE * last, _MOST)))
+                await asyncio.sleep(max(self._wait, min(_SHARE * last, _LONGEST_WAIT)))
             live = [pair for pair in self._waiting if not pair[1].done()]
             batch, self._waiting = live[: self._most], live[self._most :]
             if not self._waiting:
